@@ -1,0 +1,118 @@
+"""Settings: read once at start from `CANONRY_…` variables; a wrong one stops the start and says why."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+PREFIX = "CANONRY_"
+
+CLIENT_VARIABLES = frozenset({"CANONRY_URL", "CANONRY_TOKEN"})
+"""Read by commands that speak to a server; known, but not settings of the server."""
+
+
+class Settings(BaseSettings):
+    """What an operator may set, each by `CANONRY_<NAME>`."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True)
+
+    database_url: str | None = Field(
+        default=None,
+        pattern=r"^postgres(ql)?://",
+        description="PostgreSQL 15 or newer, as postgresql://user@host/name; unset: the embedded server",
+    )
+    temporal_address: str | None = Field(
+        default=None,
+        pattern=r"^[^/\s]+:\d{1,5}$",
+        description="Temporal's frontend as host:port; unset: the embedded server",
+    )
+    temporal_namespace: str = Field(default="default", min_length=1, description="Temporal namespace")
+    task_queue: str = Field(default="canonry", min_length=1, description="Temporal task queue of the workers")
+    temporal_ui_url: str | None = Field(default=None, description="where operators find the Temporal UI")
+
+    data: Path = Field(default=Path(".canonry"), description="folder of the embedded stack, of its logs and owner token")
+    host: str = Field(default="127.0.0.1", min_length=1, description="address the API listens on")
+    port: int = Field(default=8080, ge=1, le=65535, description="port the API listens on")
+    allowed_hosts: list[str] = Field(
+        default=["127.0.0.1", "localhost", "[::1]"],
+        min_length=1,
+        description="Host headers the API answers to, without port, as a JSON list",
+    )
+
+    # 10 + 10 + one LISTEN connection each stay far below the 100 a PostgreSQL server allows by default.
+    api_pool_size: int = Field(default=10, ge=1, le=100, description="database connections (and threads) of one API process")
+    worker_pool_size: int = Field(
+        default=10, ge=2, le=100, description="database connections (and activity threads) of one worker process"
+    )
+    # Below every activity's start-to-close, so that the database gives up first.
+    lock_timeout_ms: int = Field(default=8_000, ge=100, le=60_000, description="how long a statement waits for a lock")
+    statement_timeout_ms: int = Field(default=12_000, ge=100, le=60_000, description="how long a statement may run")
+    transaction_timeout_ms: int = Field(
+        default=25_000, ge=1_000, le=120_000, description="how long a transaction may stay open (bounds the feed's lag)"
+    )
+
+    # Deliveries are cheap and idempotent; 5 s hides a restart of Temporal, 30 s bounds the wait after a long outage.
+    delivery_first_retry_s: float = Field(default=5.0, gt=0, le=60, description="first re-delivery of an unfinished operation")
+    delivery_max_retry_s: float = Field(default=30.0, gt=0, le=600, description="longest pause between re-deliveries")
+    delivery_timeout_s: float = Field(default=2.0, gt=0, le=30, description="how long one delivery to Temporal may take")
+
+    # The server suggests to continue at 4,096 events; an idle lane never reaches it, a busy one does in minutes.
+    lane_max_batches: int = Field(default=200, ge=1, le=1_000, description="batches a publication lane runs before it continues as new")
+    # One activity start-to-close is 30 s, and a batch stops itself at half of it.
+    lane_batch_size: int = Field(default=100, ge=1, le=1_000, description="merges handed to one publishing activity")
+
+    shutdown_grace_s: float = Field(default=25.0, gt=0, le=300, description="how long a worker finishes what it began")
+    log_level: str = Field(default="info", pattern="^(debug|info|warning|error)$", description="debug, info, warning or error")
+
+
+class SettingsInvalid(SystemExit):
+    """A setting that stops the start; the text names it and what is accepted."""
+
+
+def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
+    """The settings of this process.
+
+    Args:
+        environment: variables to read instead of the process's own, for tests.
+
+    Raises:
+        SettingsInvalid: a variable with the prefix is unknown or has a wrong value.
+    """
+    variables = os.environ if environment is None else environment
+    known = {PREFIX + name.upper() for name in Settings.model_fields} | CLIENT_VARIABLES
+    unknown = sorted(name for name in variables if name.startswith(PREFIX) and name not in known)
+    if unknown:
+        raise SettingsInvalid(f"{unknown[0]}: unknown setting; accepted: {', '.join(sorted(known))}")
+    chosen = {
+        name: variables[PREFIX + name.upper()] for name in Settings.model_fields if PREFIX + name.upper() in variables
+    }
+    try:
+        return _parse(chosen)
+    except ValidationError as error:
+        raise SettingsInvalid("\n".join(_explain(error))) from error
+
+
+def _parse(chosen: dict[str, str]) -> Settings:
+    """Validate texts as they come from the environment: lists are JSON, numbers are numerals."""
+    import orjson  # noqa: PLC0415  (only a list needs it)
+
+    values: dict[str, object] = dict(chosen)
+    if "allowed_hosts" in values:
+        try:
+            values["allowed_hosts"] = orjson.loads(chosen["allowed_hosts"])
+        except orjson.JSONDecodeError:
+            values["allowed_hosts"] = chosen["allowed_hosts"]
+    return Settings.model_validate(values)
+
+
+def _explain(error: ValidationError) -> list[str]:
+    lines = []
+    for item in error.errors():
+        name = str(item["loc"][0])
+        field = Settings.model_fields.get(name)
+        accepted = field.description if field else "nothing"
+        lines.append(f"{PREFIX}{name.upper()}: {item['msg']} (accepted: {accepted})")
+    return lines
+
