@@ -18,7 +18,8 @@ in this file is their precedence (publication.md §6): when several hold, the fi
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
-JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
+from pydantic import JsonValue
+
 JsonObject = dict[str, JsonValue]
 
 

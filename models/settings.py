@@ -32,7 +32,9 @@ class Settings(BaseSettings):
     task_queue: str = Field(default="canonry", min_length=1, description="Temporal task queue of the workers")
     temporal_ui_url: str | None = Field(default=None, description="where operators find the Temporal UI")
 
-    data: Path = Field(default=Path(".canonry"), description="folder of the embedded stack, of its logs and owner token")
+    data: Path = Field(
+        default=Path(".canonry"), description="folder of the embedded stack, of its logs and owner token"
+    )
     host: str = Field(default="127.0.0.1", min_length=1, description="address the API listens on")
     port: int = Field(default=8080, ge=1, le=65535, description="port the API listens on")
     allowed_hosts: list[str] = Field(
@@ -42,7 +44,9 @@ class Settings(BaseSettings):
     )
 
     # 10 + 10 + one LISTEN connection each stay far below the 100 a PostgreSQL server allows by default.
-    api_pool_size: int = Field(default=10, ge=1, le=100, description="database connections (and threads) of one API process")
+    api_pool_size: int = Field(
+        default=10, ge=1, le=100, description="database connections (and threads) of one API process"
+    )
     worker_pool_size: int = Field(
         default=10, ge=2, le=100, description="database connections (and activity threads) of one worker process"
     )
@@ -54,17 +58,25 @@ class Settings(BaseSettings):
     )
 
     # Deliveries are cheap and idempotent; 5 s hides a restart of Temporal, 30 s bounds the wait after a long outage.
-    delivery_first_retry_s: float = Field(default=5.0, gt=0, le=60, description="first re-delivery of an unfinished operation")
+    delivery_first_retry_s: float = Field(
+        default=5.0, gt=0, le=60, description="first re-delivery of an unfinished operation"
+    )
     delivery_max_retry_s: float = Field(default=30.0, gt=0, le=600, description="longest pause between re-deliveries")
-    delivery_timeout_s: float = Field(default=2.0, gt=0, le=30, description="how long one delivery to Temporal may take")
+    delivery_timeout_s: float = Field(
+        default=2.0, gt=0, le=30, description="how long one delivery to Temporal may take"
+    )
 
     # The server suggests to continue at 4,096 events; an idle lane never reaches it, a busy one does in minutes.
-    lane_max_batches: int = Field(default=200, ge=1, le=1_000, description="batches a publication lane runs before it continues as new")
+    lane_max_batches: int = Field(
+        default=200, ge=1, le=1_000, description="batches a publication lane runs before it continues as new"
+    )
     # One activity start-to-close is 30 s, and a batch stops itself at half of it.
     lane_batch_size: int = Field(default=100, ge=1, le=1_000, description="merges handed to one publishing activity")
 
     shutdown_grace_s: float = Field(default=25.0, gt=0, le=300, description="how long a worker finishes what it began")
-    log_level: str = Field(default="info", pattern="^(debug|info|warning|error)$", description="debug, info, warning or error")
+    log_level: str = Field(
+        default="info", pattern="^(debug|info|warning|error)$", description="debug, info, warning or error"
+    )
 
 
 class SettingsInvalid(SystemExit):
@@ -115,4 +127,3 @@ def _explain(error: ValidationError) -> list[str]:
         accepted = field.description if field else "nothing"
         lines.append(f"{PREFIX}{name.upper()}: {item['msg']} (accepted: {accepted})")
     return lines
-

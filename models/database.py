@@ -1,0 +1,45 @@
+"""Connections: one engine a process, sized by settings, with the time-outs that keep every transaction short."""
+
+from sqlalchemy import URL, Engine, create_engine, make_url
+from sqlalchemy.pool import QueuePool
+
+from models.settings import Settings
+
+RECYCLE_S = 1_800  # connections are renewed every half hour, so that none outlives a fail-over for long
+
+
+def sqlalchemy_url(url: str) -> URL:
+    """A PostgreSQL URL as operators write it, with the driver that Canonry uses."""
+    return make_url(url).set(drivername="postgresql+psycopg")
+
+
+def libpq_url(url: str) -> str:
+    """The same URL for psycopg itself."""
+    return make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+
+
+def build_engine(url: str, settings: Settings, *, pool_size: int, application_name: str) -> Engine:
+    """A pool of at most `pool_size` connections; callers beyond it wait for one.
+
+    Every connection carries the lock, statement and transaction time-outs of the settings. The last one bounds the
+    change feed's lag and exists from PostgreSQL 17 on; older servers keep the idle time-out alone.
+    """
+    engine = create_engine(
+        sqlalchemy_url(url),
+        poolclass=QueuePool,
+        pool_size=pool_size,
+        max_overflow=0,
+        pool_pre_ping=True,
+        pool_recycle=RECYCLE_S,
+        connect_args={"application_name": application_name, "options": _options(settings), "connect_timeout": 5},
+    )
+    return engine.execution_options(isolation_level="READ COMMITTED")
+
+
+def _options(settings: Settings) -> str:
+    timeouts = {
+        "lock_timeout": settings.lock_timeout_ms,
+        "statement_timeout": settings.statement_timeout_ms,
+        "idle_in_transaction_session_timeout": settings.transaction_timeout_ms,
+    }
+    return " ".join([*(f"-c {name}={value}" for name, value in timeouts.items()), "-c timezone=UTC"])

@@ -1,0 +1,61 @@
+"""What is proposed: Drafts and their ordered operations (publication.md §2)."""
+
+from datetime import datetime
+
+from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, Text, text
+from sqlmodel import Field, SQLModel
+
+from models.tables.columns import ident, instant, key, one_of
+
+
+class Draft(SQLModel, table=True):
+    """A proposed change against a base: `base_version` 0 and no `base_commit_id` is the empty organization."""
+
+    __tablename__ = "drafts"
+    __table_args__ = (
+        ForeignKeyConstraint(["org_id", "project_id"], ["projects.org_id", "projects.project_id"]),
+        one_of("status", "open", "submitted", "merged", "discarded"),
+        CheckConstraint("(base_version = 0) = (base_commit_id is null)", name="base_is_whole"),
+        Index("ix_drafts_author", "org_id", "author_id", "created_at"),
+        Index("ix_drafts_project", "org_id", "project_id", "status"),
+        Index("ix_drafts_review", "org_id", "review_id", postgresql_where=text("review_id is not null")),
+    )
+
+    org_id: str = key()
+    draft_id: str = key()
+    project_id: str = ident()
+    author_id: str = ident()
+    title: str = Field(sa_type=Text)
+    status: str = Field(sa_type=Text)
+    version: int
+    base_commit_id: str | None = ident(default=None)
+    base_version: int = 0
+    review_id: str | None = ident(default=None)
+    created_at: datetime = instant()
+    updated_at: datetime = instant()
+
+
+class DraftOperation(SQLModel, table=True):
+    """One step of a Draft; its target is stored as an id, whatever named it."""
+
+    __tablename__ = "draft_operations"
+    __table_args__ = (
+        ForeignKeyConstraint(["org_id", "draft_id"], ["drafts.org_id", "drafts.draft_id"], ondelete="CASCADE"),
+        one_of("action", "create", "update", "rename", "delete"),
+        CheckConstraint("(content is null) = (blob_id is null)", name="content_is_hashed"),
+        CheckConstraint("(content is null) = (content_hash is null)", name="content_is_hashed_twice"),
+        Index("ix_draft_operations_memory", "org_id", "memory_id"),
+    )
+
+    org_id: str = key()
+    draft_id: str = key()
+    index: int = Field(primary_key=True)
+    operation_id: str = ident()
+    action: str = Field(sa_type=Text)
+    memory_id: str = ident()
+    path: str | None = Field(default=None, sa_type=Text)
+    new_path: str | None = Field(default=None, sa_type=Text)
+    content: str | None = Field(default=None, sa_type=Text)
+    blob_id: str | None = ident(default=None)
+    content_hash: str | None = ident(default=None)
+    description: str | None = Field(default=None, sa_type=Text)
