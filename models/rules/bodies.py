@@ -1,0 +1,64 @@
+"""Texts of a Memory: normalized when accepted, so that equal documents have equal hashes."""
+
+from models.errors import OperationInvalid
+
+MAX_BODY_BYTES = 262_144
+MAX_DESCRIPTION_CHARACTERS = 1_024
+MAX_TITLE_CHARACTERS = 200
+
+BODY_FIELD = "content.content"
+DESCRIPTION_FIELD = "content.description"
+
+_BOM = "\ufeff"
+
+
+def accept_body(raw: str) -> str:
+    """Return the body with LF line ends, no BOM and exactly one final newline; nothing else is changed.
+
+    Limits: 262,144 bytes of UTF-8 after normalization; not blank.
+
+    Raises:
+        OperationInvalid: with `field` and the first broken `rule`.
+    """
+    _require_storable(raw, BODY_FIELD)
+    text = raw.lstrip(_BOM).replace("\r\n", "\n").replace("\r", "\n")
+    if not text.strip():
+        raise OperationInvalid("A body is not blank.", field=BODY_FIELD, rule="blank")
+    body = text.rstrip("\n") + "\n"
+    if len(body.encode()) > MAX_BODY_BYTES:
+        raise OperationInvalid(
+            f"A body has at most {MAX_BODY_BYTES} bytes of UTF-8.", field=BODY_FIELD, rule="too_long"
+        )
+    return body
+
+
+def accept_description(raw: str) -> str:
+    """Return the description trimmed of white space at both ends; it may be empty.
+
+    Limits: one line of at most 1,024 characters after trimming.
+
+    Raises:
+        OperationInvalid: with `field` and the first broken `rule`.
+    """
+    _require_storable(raw, DESCRIPTION_FIELD)
+    description = raw.strip()
+    if len(description.splitlines()) > 1:
+        raise OperationInvalid("A description is one line.", field=DESCRIPTION_FIELD, rule="line_break")
+    if len(description) > MAX_DESCRIPTION_CHARACTERS:
+        raise OperationInvalid(
+            f"A description has at most {MAX_DESCRIPTION_CHARACTERS} characters.",
+            field=DESCRIPTION_FIELD,
+            rule="too_long",
+        )
+    return description
+
+
+def _require_storable(raw: str, field: str) -> None:
+    if "\0" in raw:
+        raise OperationInvalid("A text holds no NUL.", field=field, rule="nul")
+    try:
+        raw.encode()
+    except UnicodeEncodeError:
+        raise OperationInvalid(
+            "A text is valid Unicode, without lone surrogates.", field=field, rule="lone_surrogate"
+        ) from None

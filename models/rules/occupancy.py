@@ -1,0 +1,116 @@
+"""Occupancy: no two Memories at one path key, none inside another (publication.md §1).
+
+Paths are walked in folder order (a folder directly before all that lies in it), so that everything a path
+collides with is on a stack of open folders: O(n log n) however many there are.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from models.identifiers import MemoryId
+from models.rules.paths import path_key
+from models.rules.states import State
+
+
+@dataclass(frozen=True, slots=True)
+class Collision:
+    """Two Memories that no disk could hold together: equal path keys, or one the other's folder.
+
+    `memory_ids` are those at `path` and at `other_path`, in this order.
+    """
+
+    path: str
+    other_path: str
+    memory_ids: tuple[MemoryId, MemoryId]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    key: str
+    memory_id: MemoryId
+    path: str
+    proposed: bool = True
+
+    def holds(self, other: "_Place") -> bool:
+        return other.key.startswith(self.key) and other.key[len(self.key) : len(self.key) + 1] in {"", "/"}
+
+
+@dataclass(frozen=True, slots=True)
+class _OpenFolder:
+    place: _Place
+    nearest_proposed: _Place | None
+    nearest_occupant: _Place | None
+
+
+def collisions_within(states: Mapping[MemoryId, State]) -> list[Collision]:
+    """The collisions among final states, in folder order; empty exactly if there are none.
+
+    Each Memory is named with the nearest one before it that it collides with, not with all: n Memories
+    at one path make n - 1 collisions.
+    """
+    found: list[Collision] = []
+    for place, folders in _walk(_places(states)):
+        if folders:
+            found.append(_collision(folders[-1].place, place))
+    return found
+
+
+def probe_keys(states: Mapping[MemoryId, State]) -> tuple[str, ...]:
+    """The path keys to look up in Current, sorted: as themselves, as a folder, and under their ancestors."""
+    return tuple(sorted({place.key for place in _places(states)}))
+
+
+def collisions_with(states: Mapping[MemoryId, State], occupants: Mapping[MemoryId, str]) -> list[Collision]:
+    """The collisions of final states (first in each) with active Memories of Current, in folder order.
+
+    Empty exactly if there are none, and complete if neither side collides within itself.
+
+    Args:
+        states: the final states; a Memory in them no longer stands where Current has it.
+        occupants: paths of Current by id; at least those that `probe_keys` leads to.
+    """
+    standing = [
+        _Place(path_key(path), memory_id, path, proposed=False)
+        for memory_id, path in occupants.items()
+        if memory_id not in states
+    ]
+    found: list[Collision] = []
+    for place, folders in _walk([*_places(states), *standing]):
+        if not folders:
+            continue
+        if place.proposed and (occupant := folders[-1].nearest_occupant):
+            found.append(_collision(place, occupant))
+        if not place.proposed and (proposed := folders[-1].nearest_proposed):
+            found.append(_collision(proposed, place))
+    return found
+
+
+def _places(states: Mapping[MemoryId, State]) -> list[_Place]:
+    return [
+        _Place(path_key(state.path), memory_id, state.path) for memory_id, state in states.items() if state is not None
+    ]
+
+
+def _walk(places: Iterable[_Place]) -> Iterable[tuple[_Place, list[_OpenFolder]]]:
+    """Each place with the places before it that hold it, outermost first."""
+    folders: list[_OpenFolder] = []
+    for place in sorted(places, key=_folder_order):
+        while folders and not folders[-1].place.holds(place):
+            folders.pop()
+        yield place, folders
+        folders.append(_opened(place, folders[-1] if folders else None))
+
+
+def _opened(place: _Place, above: _OpenFolder | None) -> _OpenFolder:
+    if place.proposed:
+        return _OpenFolder(place, place, None if above is None else above.nearest_occupant)
+    return _OpenFolder(place, None if above is None else above.nearest_proposed, place)
+
+
+def _folder_order(place: _Place) -> tuple[str, str]:
+    # NUL sorts before every character of a path, so nothing comes between a folder and what lies in it.
+    return place.key.replace("/", "\0"), place.memory_id
+
+
+def _collision(place: _Place, other: _Place) -> Collision:
+    return Collision(place.path, other.path, (place.memory_id, other.memory_id))
