@@ -63,7 +63,7 @@ class Token(SQLModel, table=True):
     token_id: str = key()
     user_id: str = ident()
     name: str = Field(sa_type=Text)
-    permissions: list[str] = Field(sa_type=ARRAY(Text))  # type: ignore[call-overload]
+    permissions: list[str] = Field(sa_type=ARRAY(Text))
     secret_hash: bytes = Field(sa_type=LargeBinary)
     expires_at: datetime | None = instant_or_none()
     created_at: datetime = instant()

@@ -1,0 +1,63 @@
+"""What crosses Temporal between workflows and activities: ids, versions and hashes, never bodies; additive only."""
+
+from datetime import datetime
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Message(BaseModel):
+    """A frozen message."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class Command(Message):
+    """One operation to carry out."""
+
+    org_id: str
+    operation_id: str
+    kind: str = ""
+
+
+class CommandOutcome(Message):
+    """What became of it: `finished` is false when it has to be tried again, after an unforeseen failure."""
+
+    finished: bool
+    succeeded: bool = False
+
+
+class PublishBatch(Message):
+    """Merges of one organization, in their order of arrival."""
+
+    org_id: str
+    operation_ids: tuple[str, ...]
+
+
+class PublishedBatch(Message):
+    """What the batch left over, in order, and the Reviews whose rows changed."""
+
+    remaining: tuple[str, ...] = ()
+    review_ids: tuple[str, ...] = ()
+
+
+class ReviewAddress(Message):
+    """Which Review."""
+
+    org_id: str
+    review_id: str
+
+
+class ReviewView(Message):
+    """What a Review's workflow knows of its row; `exists` is false before a submit has succeeded."""
+
+    exists: bool
+    status: str = ""
+    title: str = ""
+    project_id: str = ""
+    version: int = 0
+    next_timer_at: datetime | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing can happen to it any more."""
+        return self.status in ("withdrawn", "merged")

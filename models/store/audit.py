@@ -1,0 +1,36 @@
+"""The audit trail, written in the transaction that it describes."""
+
+from pydantic import JsonValue
+from sqlalchemy import insert
+
+from models.identifiers import new_audit_event_id
+from models.store.transaction import Transaction
+from models.tables import AuditEvent
+
+
+def record_audit(
+    tx: Transaction,
+    action: str,
+    resource_type: str,
+    resource_id: str,
+    *,
+    before_hash: str | None = None,
+    after_hash: str | None = None,
+    detail: dict[str, JsonValue] | None = None,
+) -> None:
+    """Record that the actor did `action` (as `review.merge`) to a resource; ids and hashes only, never contents."""
+    tx.connection.execute(
+        insert(AuditEvent).values(
+            org_id=tx.org_id,
+            event_id=new_audit_event_id(),
+            at=tx.now,
+            actor=tx.actor_id,
+            action=action,
+            resource_type=resource_type,
+            resource_id=resource_id,
+            request_id=tx.request_id,
+            before_hash=before_hash,
+            after_hash=after_hash,
+            detail=detail or {},
+        )
+    )
