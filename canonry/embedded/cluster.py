@@ -1,0 +1,151 @@
+"""A PostgreSQL cluster on disk: made whole or not at all, and never touched by a second server."""
+
+import os
+import shutil
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from canonry.embedded.accounts import current_user, give_to
+from canonry.embedded.binaries import PostgresBinaries, find_postgres, postgres_for
+from canonry.embedded.placement import PRIVATE, Home
+from canonry.embedded.processes import all_that_work_in, log_size, log_tail, send, server_environment, spawn, works_in
+from canonry.failures import StartFailed
+
+ROLE = "canonry"
+"""The role and database of the application: it may make databases (tests do), and nothing else beyond its own."""
+
+SUPERUSER = "postgres"
+BUILTIN_LOCALE_SINCE = 17
+LEFTOVERS_LIMIT_S = 20
+SETTLE_S = 0.2
+SOCKET_LINE, STATUS_LINE = 4, 7  # of postmaster.pid
+
+
+def cluster_major(cluster: Path) -> int | None:
+    """The major version that made the cluster, None before there is one."""
+    version = cluster / "PG_VERSION"
+    return int(version.read_text().strip().split(".")[0]) if version.exists() else None
+
+
+def binaries_for(home: Home) -> PostgresBinaries:
+    """The programs that fit the cluster, where the account can run them.
+
+    Raises:
+        StartFailed: the cluster was made by a major version that is not here.
+    """
+    present = cluster_major(home.cluster)
+    binaries = find_postgres(present)
+    if present not in {None, binaries.major}:
+        raise StartFailed(
+            f"The database in {home.cluster} was made by PostgreSQL {present}, and {binaries.major} is what is here:"
+            f" start it with PostgreSQL {present}, run pg_dump, and restore into a new data folder."
+        )
+    return postgres_for(home.account, binaries, home.path)
+
+
+def make_cluster(home: Home, binaries: PostgresBinaries, *, durable: bool) -> None:
+    """Make an empty cluster beside its place, then rename it into place.
+
+    Call it with the owner's lock held. Without `durable` initdb does not wait for the disk.
+
+    Raises:
+        StartFailed: initdb failed; the text quotes its log, and nothing is left behind.
+    """
+    for unfinished in home.cluster.parent.glob("data.new-*"):
+        shutil.rmtree(unfinished)
+    unfinished = home.cluster.with_name(f"data.new-{os.getpid()}")
+    unfinished.mkdir(mode=PRIVATE)
+    give_to(home.account, unfinished)
+    try:
+        _run(home, _initdb(binaries, unfinished, durable=durable))
+    except StartFailed:
+        shutil.rmtree(unfinished)
+        raise
+    unfinished.rename(home.cluster)
+
+
+def write_access_rules(home: Home) -> tuple[Path, Path]:
+    """The files `pg_hba.conf` and `pg_ident.conf`: by socket only, and only root, us and the servers' account.
+
+    They lie in our folder, not the account's, and are written at every start, because "us" may change.
+    """
+    folder = home.cluster.parent
+    rules, names = folder / "pg_hba.conf", folder / "pg_ident.conf"
+    users = sorted({"root", current_user(), home.account.name})
+    rules.write_text(f"local all all peer map={ROLE}\n")
+    names.write_text("".join(f'{ROLE} "{user}" {role}\n' for user in users for role in (ROLE, SUPERUSER)))
+    for path in (rules, names):
+        path.chmod(0o644)
+    return rules, names
+
+
+@dataclass(frozen=True)
+class RecordedServer:
+    """What a server wrote about itself into its pid file."""
+
+    pid: int
+    socket_dir: Path
+    stopping: bool
+
+
+def recorded_server(cluster: Path) -> RecordedServer | None:
+    """The live server that the pid file names; None when its pid is gone, a zombie, or another program's by now."""
+    try:
+        lines = (cluster / "postmaster.pid").read_text().splitlines()
+    except FileNotFoundError:
+        return None
+    if len(lines) <= STATUS_LINE or not works_in(int(lines[0]), cluster):
+        return None
+    return RecordedServer(int(lines[0]), Path(lines[SOCKET_LINE]), lines[STATUS_LINE].strip() == "stopping")
+
+
+def running_server(cluster: Path) -> RecordedServer | None:
+    """The live server of the cluster that means to go on; what dead or stopping ones leave is waited for and cleared.
+
+    Call it with the owner's lock held: then a live server is an orphan, and stale files are nobody's.
+    """
+    while recorded_server(cluster) is not None:
+        time.sleep(SETTLE_S)  # an orphan may be about to notice that it is one
+        server = recorded_server(cluster)
+        if server is not None and not server.stopping:
+            return server
+    _clear_remains(cluster)
+    return None
+
+
+def _initdb(binaries: PostgresBinaries, cluster: Path, *, durable: bool) -> list[str | Path]:
+    command: list[str | Path] = [binaries.program("initdb"), "--pgdata", cluster, "--username", SUPERUSER]
+    command += ["--auth", "peer", "--encoding", "UTF8", "--locale", "C", "--data-checksums", "--no-instructions"]
+    if binaries.major >= BUILTIN_LOCALE_SINCE:
+        # Built in: an upgrade of the system's locales can never corrupt an index.
+        command += ["--locale-provider", "builtin", "--builtin-locale", "C.UTF-8"]
+    return command if durable else [*command, "--no-sync"]
+
+
+def _run(home: Home, command: list[str | Path]) -> None:
+    log = home.log("postgres")
+    begin = log_size(log)
+    child = spawn(
+        command,
+        log=log,
+        cwd=home.cluster.parent,
+        environment=server_environment(home.path),
+        death_signal=signal.SIGTERM,
+        account=home.account,
+    )
+    if child.wait() != 0:
+        raise StartFailed(f"Making the database failed:\n{log_tail(log, begin)}")
+
+
+def _clear_remains(cluster: Path) -> None:
+    """Wait for the backends of a killed server (they hold its shared memory), then remove its pid file."""
+    deadline = time.monotonic() + LEFTOVERS_LIMIT_S
+    while leftovers := all_that_work_in(cluster):
+        if time.monotonic() > deadline:
+            raise StartFailed(f"Processes of a former database server do not end: {leftovers}.")
+        for pid in leftovers:
+            send(pid, signal.SIGQUIT)  # what their postmaster would have sent; recovery follows in any case
+        time.sleep(SETTLE_S)
+    (cluster / "postmaster.pid").unlink(missing_ok=True)

@@ -1,0 +1,56 @@
+"""Ports on the loopback address: chosen once, found again by the next start."""
+
+import json
+import socket
+from pathlib import Path
+
+from canonry.failures import StartFailed
+
+LOOPBACK = "127.0.0.1"
+
+
+def is_free(port: int) -> bool:
+    """Whether a server could listen on the port now."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers do: closed connections do not count
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError:
+            return False
+    return True
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        number: int = probe.getsockname()[1]
+        return number
+
+
+def remembered_ports(note: Path, names: tuple[str, ...]) -> dict[str, int]:
+    """A port for each name: the one in `note` while it is free, else a new one, noted."""
+    earlier = _read(note)
+    ports = {
+        name: earlier[name] if is_free(earlier.get(name, 0)) and name in earlier else free_port() for name in names
+    }
+    note.write_text(json.dumps(ports))
+    return ports
+
+
+def require_free(port: int, what: str) -> None:
+    """Refuse to start `what` on a port that is taken.
+
+    Raises:
+        StartFailed: somebody listens there.
+    """
+    if not is_free(port):
+        raise StartFailed(f"Port {port}, wanted for {what}, is taken by another program.")
+
+
+def _read(note: Path) -> dict[str, int]:
+    try:
+        found = json.loads(note.read_text())
+    except (FileNotFoundError, ValueError):
+        return {}
+    return {name: port for name, port in found.items() if isinstance(port, int)} if isinstance(found, dict) else {}

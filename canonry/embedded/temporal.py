@@ -1,0 +1,229 @@
+"""The embedded Temporal: a development server with a file store, one per data folder, gone when its owner is."""
+
+import http
+import http.client
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from canonry.embedded.binaries import find_temporal, temporal_for
+from canonry.embedded.locks import OwnerLock, read_note, take_lock
+from canonry.embedded.placement import Home, settle
+from canonry.embedded.ports import LOOPBACK, remembered_ports, require_free
+from canonry.embedded.processes import log_size, log_tail, send, server_environment, spawn, wait_until_gone
+from canonry.failures import StartFailed
+
+START_LIMIT_S = 60
+STOP_LIMIT_S = 15
+ANSWER_LIMIT_S = 2
+POLL_S = 0.05
+# The file survives kill -9 with these, and takes twice the workflows a second of the defaults.
+SQLITE_PRAGMAS = {"journal_mode": "WAL", "synchronous": "NORMAL"}
+
+
+@dataclass(frozen=True)
+class TemporalOptions:
+    """How the server is started, again at every restart."""
+
+    namespace: str
+    ui: bool
+    search_attributes: Mapping[str, str]
+    dynamic_config: Mapping[str, str]
+
+
+@dataclass
+class RunningTemporal:
+    """A Temporal server that this process keeps."""
+
+    home: Home
+    options: TemporalOptions
+    ports: Mapping[str, int]
+    lock: OwnerLock
+    child: subprocess.Popen[bytes]
+    log_begin: int
+
+    @property
+    def pid(self) -> int:
+        """The server process."""
+        return self.child.pid
+
+    @property
+    def address(self) -> str:
+        """Where clients connect, as host:port."""
+        return f"{LOOPBACK}:{self.ports['grpc']}"
+
+    @property
+    def ui_url(self) -> str | None:
+        """Where people look at workflows, None without UI."""
+        return f"http://{LOOPBACK}:{self.ports['ui']}" if self.options.ui else None
+
+    @property
+    def store(self) -> Path:
+        """The file that holds all workflow histories."""
+        return _store(self.home)
+
+    @property
+    def log(self) -> Path:
+        """The server's log."""
+        return self.home.log("temporal")
+
+    def is_running(self) -> bool:
+        """Whether the server process lives."""
+        return self.child.poll() is None
+
+    def wait_until_ready(self) -> None:
+        """Return once the namespace and all search attributes answer.
+
+        Raises:
+            StartFailed: the server ended or does not answer; the text quotes its log. It is stopped.
+        """
+        deadline = time.monotonic() + START_LIMIT_S
+        while not self._answers():
+            ended = self.child.poll() is not None
+            if ended or time.monotonic() > deadline:
+                self.stop()
+                how = "ended while it started" if ended else f"does not answer after {START_LIMIT_S} s"
+                raise StartFailed(f"Temporal {how}:\n{log_tail(self.log, self.log_begin)}")
+            time.sleep(POLL_S)
+
+    def stop(self) -> None:
+        """End the server: asked for 15 s, then killed, which its store survives."""
+        self.end()
+        self.lock.release()
+
+    def end(self) -> None:
+        """End the process, but keep the store locked, to start it again."""
+        send(self.pid, signal.SIGTERM)
+        send(self.pid, signal.SIGCONT)  # a frozen server would never read the signal
+        if not wait_until_gone(self.pid, STOP_LIMIT_S, self.child):
+            send(self.pid, signal.SIGKILL)
+            self.child.wait()
+
+    def launch_again(self) -> None:
+        """Start a server that died, at the same address; it is ready after `wait_until_ready`."""
+        self.child.wait()
+        self.log_begin = log_size(self.log)
+        self.child = _launch(self.home, self.options, self.ports)
+
+    def restart(self) -> None:
+        """Start a server that died, at the same address, and wait for it.
+
+        Raises:
+            StartFailed: it does not come up.
+        """
+        self.launch_again()
+        self.wait_until_ready()
+
+    def _answers(self) -> bool:
+        connection = http.client.HTTPConnection(LOOPBACK, self.ports["http"], timeout=ANSWER_LIMIT_S)
+        try:
+            connection.request("GET", f"/api/v1/namespaces/{quote(self.options.namespace)}/search-attributes")
+            answer = connection.getresponse()
+            known = json.load(answer).get("customAttributes", {})
+        except (OSError, http.client.HTTPException, ValueError):
+            return False
+        finally:
+            connection.close()
+        return answer.status == http.HTTPStatus.OK and set(self.options.search_attributes) <= set(known)
+
+
+def start_temporal(
+    data: Path,
+    *,
+    port: int = 0,
+    ui: bool = True,
+    namespace: str = "default",
+    search_attributes: Mapping[str, str] | None = None,
+    dynamic_config: Mapping[str, str] | None = None,
+) -> RunningTemporal:
+    """Start the server of a data folder and wait until it answers; arguments as in `launch_temporal`.
+
+    Raises:
+        StartFailed: it does not come up, or another process keeps the store; the text says which, with the log.
+    """
+    server = launch_temporal(
+        data,
+        port=port,
+        ui=ui,
+        namespace=namespace,
+        search_attributes=search_attributes,
+        dynamic_config=dynamic_config,
+    )
+    server.wait_until_ready()
+    return server
+
+
+def launch_temporal(
+    data: Path,
+    *,
+    port: int = 0,
+    ui: bool = True,
+    namespace: str = "default",
+    search_attributes: Mapping[str, str] | None = None,
+    dynamic_config: Mapping[str, str] | None = None,
+) -> RunningTemporal:
+    """Start the server without waiting for it: `wait_until_ready` does.
+
+    Args:
+        data: the folder of the whole stack.
+        port: of the frontend; 0 takes a free one, the same again while it stays free.
+        ui: whether the web UI is served.
+        namespace: made at the start when it is missing.
+        search_attributes: names and types (`Keyword`) to register.
+        dynamic_config: server settings, as JSON values.
+
+    Raises:
+        StartFailed: the port is taken or another process keeps the store.
+    """
+    home = settle(data)
+    lock_path = home.path / "temporal.lock"
+    lock = take_lock(lock_path)
+    # The server itself does not lock its file: a second one would start on it and serve.
+    if lock is None:
+        raise StartFailed(f"The process {read_note(lock_path)} keeps the Temporal store of {home.data}.")
+    try:
+        home.private_folder("temporal")
+        if port:
+            require_free(port, "Temporal")
+        chosen = remembered_ports(home.path / "temporal.ports", ("grpc", "ui", "http"))
+        ports = {**chosen, "grpc": port or chosen["grpc"]}
+        options = TemporalOptions(namespace, ui, search_attributes or {}, dynamic_config or {})
+        begin = log_size(home.log("temporal"))
+        child = _launch(home, options, ports)
+    except BaseException:
+        lock.release()
+        raise
+    return RunningTemporal(home, options, ports, lock, child, begin)
+
+
+def _launch(home: Home, options: TemporalOptions, ports: Mapping[str, int]) -> subprocess.Popen[bytes]:
+    program = temporal_for(home.account, find_temporal(), home.path)
+    store = _store(home)
+    command: list[str | Path] = [program, "server", "start-dev", "--ip", LOOPBACK, "--db-filename", store]
+    command += ["--port", str(ports["grpc"]), "--http-port", str(ports["http"]), "--log-level", "error"]
+    command += ["--namespace", options.namespace]
+    command += ["--ui-port", str(ports["ui"]), "--ui-disable-news-fetch"] if options.ui else ["--headless"]
+    command += _pairs("--sqlite-pragma", SQLITE_PRAGMAS)
+    command += _pairs("--search-attribute", options.search_attributes)
+    command += _pairs("--dynamic-config-value", options.dynamic_config)
+    return spawn(
+        command,
+        log=home.log("temporal"),
+        cwd=store.parent,
+        environment=server_environment(home.path) | {"TEMPORAL_VERSION_CHECK_DISABLED": "1"},
+        death_signal=signal.SIGKILL,  # its store survives that, and it takes seconds over anything milder
+        account=home.account,
+    )
+
+
+def _pairs(flag: str, values: Mapping[str, str]) -> list[str]:
+    return [word for name, value in values.items() for word in (flag, f"{name}={value}")]
+
+
+def _store(home: Home) -> Path:
+    return home.path / "temporal" / "temporal.db"

@@ -1,0 +1,180 @@
+"""A real Postgres, Temporal, API and worker for tests, each killed, restarted and stopped by pid."""
+
+import asyncio
+import importlib
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+from temporalio.api.enums.v1 import TaskQueueType
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
+from temporalio.client import Client
+from temporalio.service import RPCError
+
+from canonry.embedded.ports import free_port
+from canonry.embedded.postgres import RunningPostgres, start_postgres
+from canonry.embedded.temporal import RunningTemporal, start_temporal
+
+READY_LIMIT_S = 60
+POLL_S = 0.05
+
+
+@dataclass
+class Stack:
+    """Postgres and Temporal of one data folder, `root`; `stop` removes the folder when `start_stack` made it."""
+
+    root: Path
+    postgres: RunningPostgres
+    temporal: RunningTemporal
+    temporary: bool
+
+    @property
+    def database_url(self) -> str:
+        return self.postgres.url
+
+    @property
+    def temporal_address(self) -> str:
+        return self.temporal.address
+
+    def kill_postgres(self) -> None:
+        """Kill -9 the server; `postgres.restart()` starts it again at the same URL."""
+        os.kill(self.postgres.pid, signal.SIGKILL)
+
+    def kill_temporal(self) -> None:
+        """Kill -9 the server; `temporal.restart()` starts it again at the same address."""
+        os.kill(self.temporal.pid, signal.SIGKILL)
+
+    def stop(self) -> None:
+        self.temporal.stop()
+        self.postgres.stop()
+        if self.temporary:
+            shutil.rmtree(self.root)
+
+
+@dataclass
+class Service:
+    """A `canonry api` or `canonry worker` process; `url` is the API's, empty for a worker."""
+
+    name: str
+    url: str
+    child: subprocess.Popen[bytes]
+    log: Path
+
+    @property
+    def pid(self) -> int:
+        return self.child.pid
+
+    def log_text(self) -> str:
+        return self.log.read_text(errors="replace")
+
+    def kill(self) -> None:
+        """Kill -9, and wait for the end."""
+        self.child.kill()
+        self.child.wait()
+
+    def stop(self, seconds: float = 60) -> int:
+        """Ask it to end, and return its exit code."""
+        self.child.terminate()
+        return self.child.wait(seconds)
+
+
+def start_stack(root: Path | None = None, *, search_attributes: dict[str, str] | None = None) -> Stack:
+    """Start both servers in `root`, or in a new folder that the servers' account can reach when we are root."""
+    folder = root or Path(tempfile.mkdtemp(prefix="canonry-test-", dir="/tmp"))
+    if root is None:
+        folder.chmod(0o711)  # pytest's own folders are private, which a dropped account cannot pass
+    postgres = start_postgres(folder, durable=False)
+    try:
+        temporal = start_temporal(folder, search_attributes=search_attributes or known_search_attributes())
+    except BaseException:
+        postgres.stop()
+        raise
+    return Stack(folder, postgres, temporal, temporary=root is None)
+
+
+def known_search_attributes() -> dict[str, str]:
+    """What our workflows index."""
+    if importlib.util.find_spec("workflows.search_attributes") is None:
+        return {}
+    return dict(importlib.import_module("workflows.search_attributes").SEARCH_ATTRIBUTES)
+
+
+def start_api(stack: Stack, database_url: str | None = None, **env: str) -> Service:
+    """Start `canonry api` on a free port against the stack, and return when `/readyz` is 200.
+
+    Args:
+        stack: whose servers it uses.
+        database_url: another database of the same server (already migrated).
+        env: further `CANONRY_…` variables.
+    """
+    port = free_port()
+    service = _start("api", stack, {"CANONRY_PORT": str(port)} | _database(stack, database_url) | env)
+    service.url = f"http://127.0.0.1:{port}"
+    _wait(service, lambda: httpx.get(f"{service.url}/readyz", timeout=5, trust_env=False).status_code == httpx.codes.OK)
+    return service
+
+
+def start_worker(stack: Stack, database_url: str | None = None, **env: str) -> Service:
+    """Start `canonry worker` against the stack, and return when it polls its task queue; arguments as `start_api`."""
+    service = _start("worker", stack, _database(stack, database_url) | env)
+    queue = env.get("CANONRY_TASK_QUEUE", "canonry")
+    _wait(service, lambda: asyncio.run(_polls(stack.temporal_address, queue, service.pid)))
+    return service
+
+
+async def _polls(address: str, queue: str, pid: int) -> bool:
+    client = await Client.connect(address)
+    answer = await client.workflow_service.describe_task_queue(
+        DescribeTaskQueueRequest(
+            namespace="default",
+            task_queue=TaskQueue(name=queue),
+            task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+        )
+    )
+    return any(poller.identity.startswith(f"{pid}@") for poller in answer.pollers)
+
+
+def _database(stack: Stack, url: str | None) -> dict[str, str]:
+    return {"CANONRY_DATABASE_URL": url or stack.database_url}
+
+
+def _start(name: str, stack: Stack, variables: dict[str, str]) -> Service:
+    log = stack.root / "logs" / f"{name}-{time.monotonic_ns()}.log"
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("CANONRY_")}
+    own = {"CANONRY_TEMPORAL_ADDRESS": stack.temporal_address, "CANONRY_DATA": str(stack.root)}
+    with log.open("wb") as output:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "canonry", name],
+            env=inherited | own | variables,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    return Service(name, "", child, log)
+
+
+def _wait(service: Service, ready: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + READY_LIMIT_S
+    while not _try(ready):
+        if service.child.poll() is not None or time.monotonic() > deadline:
+            service.kill()
+            raise AssertionError(f"canonry {service.name} did not become ready:\n{service.log_text()[-4000:]}")
+        time.sleep(POLL_S)
+
+
+def _try(ready: Callable[[], bool]) -> bool:
+    try:
+        return ready()
+    except (httpx.TransportError, RPCError, RuntimeError):
+        return False
