@@ -18,7 +18,7 @@ in this file is their precedence (publication.md §6): when several hold, the fi
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
-from pydantic import JsonValue
+from pydantic import JsonValue as JsonValue  # noqa: PLC0414  (offered here: rules import nothing outside)
 
 JsonObject = dict[str, JsonValue]
 

@@ -1,0 +1,224 @@
+"""A Review's Drafts, evaluated in order against Current: final states, and all that is in the way (publication.md §4).
+
+The results of the earlier Drafts play Current for the next. Nothing here is written; submit, publication and
+mergeability all ask this one question.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from models.errors import (
+    DraftEmpty,
+    JsonValue,
+    MemoryNotSelected,
+    OperationInvalid,
+    PathCollision,
+    Problem,
+    ReconciliationRequired,
+    TargetMissing,
+)
+from models.identifiers import DraftId, MemoryId, ProjectId, final_id, is_provisional
+from models.rules.bodies import accept_description
+from models.rules.currency import keeps_result
+from models.rules.folding import DraftOperation, apply
+from models.rules.hashes import result_hash
+from models.rules.occupancy import Collision, collisions_with, collisions_within
+from models.rules.paths import accept_path
+from models.rules.states import MemoryState, State
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedDraft:
+    """One Draft of a Review: its operations and the organization version it started from."""
+
+    draft_id: DraftId
+    base_version: int
+    operations: Sequence[DraftOperation]
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the Drafts meet; only what they touch or probe needs to be in it.
+
+    Args:
+        version: the organization's version now.
+        current: touched Memories that are active now.
+        bases: by base version, touched Memories that were active then.
+        selected: touched Memories that the project's selection holds.
+        occupants: paths of active Memories at, above or below the paths of the result.
+        changed_since: by base version, the occupants that Current created, moved or edited since.
+    """
+
+    version: int
+    current: Mapping[MemoryId, MemoryState]
+    bases: Mapping[int, Mapping[MemoryId, MemoryState]]
+    selected: Collection[MemoryId]
+    occupants: Mapping[MemoryId, str]
+    changed_since: Mapping[int, Collection[MemoryId]]
+
+
+@dataclass(slots=True)
+class Evaluation:
+    """The outcome: final states by provisional or existing id, who touched each last, and every blocker."""
+
+    states: dict[MemoryId, State] = field(default_factory=dict)
+    bases: dict[MemoryId, State] = field(default_factory=dict)
+    last_touched_by: dict[MemoryId, ProposedDraft] = field(default_factory=dict)
+    blockers: list[Problem] = field(default_factory=list)
+    empty: list[DraftEmpty] = field(default_factory=list)
+    needs_reconciliation: set[DraftId] = field(default_factory=set)
+
+    @property
+    def final_states(self) -> dict[MemoryId, State]:
+        """The final states by the ids they will have once merged."""
+        return {final_id(memory_id): state for memory_id, state in self.states.items()}
+
+    def result_hash(self, project_id: ProjectId) -> str:
+        """The hash that approvals bind to."""
+        created = {final_id(memory_id) for memory_id in self.states if is_provisional(memory_id)}
+        return result_hash(self.final_states, project_id, created)
+
+
+def evaluate(drafts: Sequence[ProposedDraft], surroundings: Surroundings) -> Evaluation:
+    """Fold the Drafts in order and name every blocker, each with its `draft_id`."""
+    evaluation = Evaluation()
+    for draft in drafts:
+        _take_draft(evaluation, draft, surroundings)
+    evaluation.blockers.extend(_path_blockers(evaluation, surroundings))
+    return evaluation
+
+
+def _take_draft(evaluation: Evaluation, draft: ProposedDraft, surroundings: Surroundings) -> None:
+    base = surroundings.bases.get(draft.base_version, {})
+    made_before = {
+        memory_id: state
+        for memory_id, state in evaluation.states.items()
+        if is_provisional(memory_id) and state is not None
+    }
+    states, refused = _fold_what_holds(draft, {**base, **made_before})
+    evaluation.blockers.extend(refused)
+    if not refused:
+        _judge_draft(evaluation, draft, states, surroundings)
+    for memory_id, state in states.items():
+        evaluation.states[memory_id] = state
+        evaluation.bases.setdefault(memory_id, base.get(memory_id))
+        evaluation.last_touched_by[memory_id] = draft
+
+
+def _fold_what_holds(
+    draft: ProposedDraft, base: Mapping[MemoryId, MemoryState]
+) -> tuple[dict[MemoryId, State], list[Problem]]:
+    """The fold, leaving out what is refused: a Review whose Drafts lost a sibling still shows what is left."""
+    states: dict[MemoryId, State] = {}
+    refused: list[Problem] = []
+    for index, operation in enumerate(draft.operations):
+        try:
+            _check_syntax(operation)
+            apply(states, base, operation, index)
+        except (OperationInvalid, TargetMissing) as problem:
+            problem.context |= {"index": index, "draft_id": draft.draft_id}
+            refused.append(problem)
+    return states, refused
+
+
+def _check_syntax(operation: DraftOperation) -> None:
+    if operation.path is not None:
+        accept_path(operation.path)
+    if operation.new_path is not None:
+        accept_path(operation.new_path, field="new_path")
+    if operation.description is not None:
+        accept_description(operation.description)
+
+
+def _judge_draft(
+    evaluation: Evaluation, draft: ProposedDraft, states: Mapping[MemoryId, State], surroundings: Surroundings
+) -> None:
+    base = surroundings.bases.get(draft.base_version, {})
+    if all(state == _before(evaluation, memory_id, surroundings) for memory_id, state in states.items()):
+        evaluation.empty.append(DraftEmpty("The Draft's result equals Current.", draft_id=draft.draft_id))
+    existing = [memory_id for memory_id in states if not is_provisional(memory_id)]
+    evaluation.blockers.extend(_unselected(draft, existing, base, surroundings))
+    evaluation.blockers.extend(_overlaps(evaluation, draft, existing))
+    if draft.base_version != surroundings.version:
+        touched = {memory_id: states[memory_id] for memory_id in existing}
+        for memory_id in sorted(keeps_result(states=touched, base=base, current=surroundings.current)):
+            evaluation.needs_reconciliation.add(draft.draft_id)
+            evaluation.blockers.append(
+                _reconciliation_required(draft, "Current changed what this Draft changes.", memory_id=memory_id)
+            )
+
+
+def _before(evaluation: Evaluation, memory_id: MemoryId, surroundings: Surroundings) -> State:
+    if memory_id in evaluation.states:
+        return evaluation.states[memory_id]
+    return surroundings.current.get(memory_id)
+
+
+def _unselected(
+    draft: ProposedDraft,
+    existing: Sequence[MemoryId],
+    base: Mapping[MemoryId, MemoryState],
+    surroundings: Surroundings,
+) -> Iterator[Problem]:
+    for memory_id in existing:
+        deleted_upstream = memory_id in base and memory_id not in surroundings.current
+        if memory_id not in surroundings.selected and not deleted_upstream:
+            yield MemoryNotSelected(
+                f"{memory_id} is not in the project's selection.", memory_id=memory_id, draft_id=draft.draft_id
+            )
+
+
+def _overlaps(evaluation: Evaluation, draft: ProposedDraft, existing: Sequence[MemoryId]) -> Iterator[Problem]:
+    for memory_id in existing:
+        earlier = evaluation.last_touched_by.get(memory_id)
+        if earlier is not None:
+            evaluation.needs_reconciliation.add(draft.draft_id)
+            yield _reconciliation_required(
+                draft,
+                "An earlier Draft of this Review changes the same Memory.",
+                memory_id=memory_id,
+                other_draft_id=earlier.draft_id,
+            )
+
+
+def _path_blockers(evaluation: Evaluation, surroundings: Surroundings) -> Iterator[Problem]:
+    for collision in collisions_within(evaluation.states):
+        first, second = (evaluation.last_touched_by[memory_id] for memory_id in collision.memory_ids)
+        if first is second:
+            yield _path_collision(first, collision)
+        else:
+            yield _reconciliation_required(
+                second,
+                f"Two Drafts of this Review meet at {collision.path}.",
+                other_draft_id=first.draft_id,
+                **_named(collision),
+            )
+    for collision in collisions_with(evaluation.states, surroundings.occupants):
+        draft = evaluation.last_touched_by[collision.memory_ids[0]]
+        occupant = collision.memory_ids[1]
+        moved_in = occupant in surroundings.changed_since.get(draft.base_version, ())
+        if moved_in or draft.draft_id in evaluation.needs_reconciliation:
+            yield _reconciliation_required(
+                draft, f"{collision.path} has been taken since the Draft's base.", **_named(collision)
+            )
+        else:
+            yield _path_collision(draft, collision)
+
+
+def _path_collision(draft: ProposedDraft, collision: Collision) -> PathCollision:
+    return PathCollision(
+        f"{collision.path} and {collision.other_path} cannot both stand.",
+        draft_id=draft.draft_id,
+        **_named(collision),
+    )
+
+
+def _reconciliation_required(draft: ProposedDraft, detail: str, **context: JsonValue) -> ReconciliationRequired:
+    return ReconciliationRequired(detail, draft_id=draft.draft_id, candidates=[], **context)
+
+
+def _named(collision: Collision) -> dict[str, JsonValue]:
+    return {
+        "paths": [collision.path, collision.other_path],
+        "memory_ids": [final_id(memory_id) for memory_id in collision.memory_ids],
+    }

@@ -1,0 +1,314 @@
+"""Drafts: rows, their operations, and what they fold to."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+
+from sqlalchemy import Connection, RowMapping, text
+
+from models.identifiers import (
+    CommitId,
+    DraftId,
+    DraftOperationId,
+    MemoryId,
+    OrganizationId,
+    ProjectId,
+    ReviewId,
+    UserId,
+)
+from models.rules.folding import Action, DraftOperation
+from models.rules.states import Body
+from models.store.transaction import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDraft:
+    """A Draft's row."""
+
+    org_id: OrganizationId
+    draft_id: DraftId
+    project_id: ProjectId
+    author_id: UserId
+    title: str
+    status: str
+    version: int
+    base_commit_id: CommitId | None
+    base_version: int
+    review_id: ReviewId | None
+    created_at: datetime
+    updated_at: datetime
+
+    @classmethod
+    def of(cls, row: RowMapping) -> "StoredDraft":
+        """From a row of the table."""
+        return cls(**{field.name: row[field.name] for field in fields(cls)})
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDraftOperation:
+    """An operation of a Draft, with its text."""
+
+    index: int
+    operation_id: DraftOperationId
+    action: Action
+    memory_id: MemoryId
+    path: str | None
+    new_path: str | None
+    content: str | None
+    description: str | None
+
+
+def insert_draft(tx: Transaction, draft: StoredDraft) -> None:
+    """Store a new Draft."""
+    tx.connection.execute(
+        text("""
+            insert into drafts (org_id, draft_id, project_id, author_id, title, status, version, base_commit_id,
+                                base_version, review_id, created_at, updated_at)
+            values (:org_id, :draft_id, :project_id, :author_id, :title, :status, :version, :base_commit_id,
+                    :base_version, :review_id, :created_at, :updated_at)
+        """),
+        {field.name: getattr(draft, field.name) for field in fields(draft)},
+    )
+
+
+def read_draft(connection: Connection, org_id: OrganizationId, draft_id: DraftId) -> StoredDraft | None:
+    """A Draft's row, whoever asks."""
+    return _one(
+        connection, "select * from drafts where org_id = :org_id and draft_id = :draft_id", org_id, draft_id=draft_id
+    )
+
+
+def lock_draft(connection: Connection, org_id: OrganizationId, draft_id: DraftId) -> StoredDraft | None:
+    """A Draft's row, locked: all that an append takes."""
+    return _one(
+        connection,
+        "select * from drafts where org_id = :org_id and draft_id = :draft_id for no key update",
+        org_id,
+        draft_id=draft_id,
+    )
+
+
+def _one(connection: Connection, sql: str, org_id: OrganizationId, **parameters: str) -> StoredDraft | None:
+    row = connection.execute(text(sql), {"org_id": org_id, **parameters}).mappings().one_or_none()
+    return None if row is None else StoredDraft.of(row)
+
+
+def drafts_by_id(
+    connection: Connection, org_id: OrganizationId, draft_ids: Collection[DraftId]
+) -> dict[DraftId, StoredDraft]:
+    """Drafts' rows, unlocked."""
+    rows = connection.execute(
+        text("select * from drafts where org_id = :org_id and draft_id = any(:draft_ids)"),
+        {"org_id": org_id, "draft_ids": list(draft_ids)},
+    )
+    return {row["draft_id"]: StoredDraft.of(row) for row in rows.mappings()}
+
+
+def lock_drafts_in_order(
+    connection: Connection, org_id: OrganizationId, draft_ids: Collection[DraftId]
+) -> dict[DraftId, StoredDraft]:
+    """Drafts' rows, locked by id: last in the lock order of publication."""
+    rows = connection.execute(
+        text("""
+            select * from drafts where org_id = :org_id and draft_id = any(:draft_ids)
+            order by draft_id for no key update
+        """),
+        {"org_id": org_id, "draft_ids": sorted(draft_ids)},
+    )
+    return {row["draft_id"]: StoredDraft.of(row) for row in rows.mappings()}
+
+
+def list_drafts(
+    connection: Connection,
+    org_id: OrganizationId,
+    author_id: UserId,
+    *,
+    project_id: ProjectId | None,
+    status: str | None,
+    before: tuple[datetime, str] | None,
+    limit: int,
+) -> list[StoredDraft]:
+    """An author's Drafts in projects that still let the author read, newest first.
+
+    Args:
+        connection: a read connection.
+        org_id: the organization.
+        author_id: whose Drafts.
+        project_id: only of this project.
+        status: only with this status.
+        before: continue below this (created_at, draft_id).
+        limit: at most so many.
+    """
+    rows = connection.execute(
+        text("""
+            select d.* from drafts d
+            where d.org_id = :org_id and d.author_id = :author_id
+              and (cast(:project_id as text) is null or d.project_id = :project_id)
+              and (cast(:status as text) is null or d.status = :status)
+              and (cast(:before_at as timestamptz) is null or (d.created_at, d.draft_id) < (:before_at, :before_id))
+              and exists (
+                  select from users u left join project_members m
+                    on m.org_id = u.org_id and m.user_id = u.user_id and m.project_id = d.project_id
+                  where u.org_id = d.org_id and u.user_id = d.author_id
+                    and (u.role in ('owner', 'admin') or m.user_id is not null))
+            order by d.created_at desc, d.draft_id desc limit :limit
+        """),
+        {
+            "org_id": org_id,
+            "author_id": author_id,
+            "project_id": project_id,
+            "status": status,
+            "before_at": before[0] if before else None,
+            "before_id": before[1] if before else None,
+            "limit": limit,
+        },
+    )
+    return [StoredDraft.of(row) for row in rows.mappings()]
+
+
+def fold_operations(
+    connection: Connection, org_id: OrganizationId, draft_ids: Collection[DraftId]
+) -> dict[DraftId, list[DraftOperation]]:
+    """The operations of Drafts as the rules see them: hashes instead of texts."""
+    rows = connection.execute(
+        text("""
+            select draft_id, action, memory_id, path, new_path, blob_id, content_hash, description
+            from draft_operations where org_id = :org_id and draft_id = any(:draft_ids) order by draft_id, index
+        """),
+        {"org_id": org_id, "draft_ids": list(draft_ids)},
+    )
+    found: dict[DraftId, list[DraftOperation]] = {draft_id: [] for draft_id in draft_ids}
+    for row in rows:
+        body = None if row.blob_id is None else Body(row.blob_id, row.content_hash)
+        found[row.draft_id].append(
+            DraftOperation(Action(row.action), row.memory_id, row.path, row.new_path, body, row.description)
+        )
+    return found
+
+
+def read_operations(connection: Connection, org_id: OrganizationId, draft_id: DraftId) -> list[StoredDraftOperation]:
+    """The operations of a Draft with their texts, in order."""
+    rows = connection.execute(
+        text("""
+            select index, operation_id, action, memory_id, path, new_path, content, description
+            from draft_operations where org_id = :org_id and draft_id = :draft_id order by index
+        """),
+        {"org_id": org_id, "draft_id": draft_id},
+    )
+    return [StoredDraftOperation(**row | {"action": Action(row["action"])}) for row in rows.mappings()]
+
+
+@dataclass(frozen=True, slots=True)
+class NewDraftOperation:
+    """An accepted operation on its way into a Draft."""
+
+    operation_id: DraftOperationId
+    folded: DraftOperation
+    content: str | None
+
+
+def append_operations(tx: Transaction, draft_id: DraftId, start: int, operations: Sequence[NewDraftOperation]) -> None:
+    """Store operations after those that a Draft has."""
+    if not operations:
+        return
+    tx.connection.execute(
+        text("""
+            insert into draft_operations (org_id, draft_id, index, operation_id, action, memory_id, path, new_path,
+                                          content, blob_id, content_hash, description)
+            values (:org_id, :draft_id, :index, :operation_id, :action, :memory_id, :path, :new_path,
+                    :content, :blob_id, :content_hash, :description)
+        """),
+        [
+            {
+                "org_id": tx.org_id,
+                "draft_id": draft_id,
+                "index": start + offset,
+                "operation_id": operation.operation_id,
+                "action": operation.folded.action.value,
+                "memory_id": operation.folded.memory_id,
+                "path": operation.folded.path,
+                "new_path": operation.folded.new_path,
+                "content": operation.content,
+                "blob_id": operation.folded.body.blob_id if operation.folded.body else None,
+                "content_hash": operation.folded.body.content_hash if operation.folded.body else None,
+                "description": operation.folded.description,
+            }
+            for offset, operation in enumerate(operations)
+        ],
+    )
+
+
+def set_draft(tx: Transaction, draft_id: DraftId, *, title: str | None = None) -> None:
+    """Grow a Draft's version by one, with a new title if one is given."""
+    tx.connection.execute(
+        text("""
+            update drafts set version = version + 1, title = coalesce(:title, title), updated_at = :now
+            where org_id = :org_id and draft_id = :draft_id
+        """),
+        {"org_id": tx.org_id, "draft_id": draft_id, "title": title, "now": tx.now},
+    )
+
+
+def set_status(
+    tx: Transaction, draft_ids: Collection[DraftId], status: str, *, review_id: ReviewId | None = None
+) -> None:
+    """Move Drafts to a status, each a version further; `review_id` names the Review that holds or published them."""
+    tx.connection.execute(
+        text("""
+            update drafts set status = :status, review_id = :review_id, version = version + 1, updated_at = :now
+            where org_id = :org_id and draft_id = any(:draft_ids)
+        """),
+        {
+            "org_id": tx.org_id,
+            "draft_ids": list(draft_ids),
+            "status": status,
+            "review_id": review_id,
+            "now": tx.now,
+        },
+    )
+
+
+def move_bases(tx: Transaction, draft_ids: Collection[DraftId], commit_id: CommitId | None, version: int) -> None:
+    """Bring Drafts whose result stays equal up to date: only their base moves (publication.md §3)."""
+    tx.connection.execute(
+        text("""
+            update drafts set base_commit_id = :commit_id, base_version = :version
+            where org_id = :org_id and draft_id = any(:draft_ids) and base_version <> :version
+        """),
+        {"org_id": tx.org_id, "draft_ids": list(draft_ids), "commit_id": commit_id, "version": version},
+    )
+
+
+def open_creators(
+    connection: Connection,
+    org_id: OrganizationId,
+    memory_ids: Collection[MemoryId],
+    *,
+    project_id: ProjectId,
+    author_id: UserId,
+) -> dict[MemoryId, DraftId]:
+    """For provisional ids, the open Draft of the same author and project that creates each."""
+    rows = connection.execute(
+        text("""
+            select o.memory_id, o.draft_id
+            from draft_operations o join drafts d on d.org_id = o.org_id and d.draft_id = o.draft_id
+            where o.org_id = :org_id and o.memory_id = any(:memory_ids) and o.action = 'create'
+              and d.status = 'open' and d.project_id = :project_id and d.author_id = :author_id
+        """),
+        {"org_id": org_id, "memory_ids": list(memory_ids), "project_id": project_id, "author_id": author_id},
+    )
+    return {row.memory_id: row.draft_id for row in rows}
+
+
+def keep_bodies(tx: Transaction, draft_ids: Collection[DraftId], blob_ids: Collection[str]) -> None:
+    """Keep texts that Drafts carry as blobs: from submission on, what was proposed can be read for ever."""
+    tx.connection.execute(
+        text("""
+            insert into blobs (org_id, blob_id, content_hash, content)
+            select distinct on (blob_id) org_id, blob_id, content_hash, content from draft_operations
+            where org_id = :org_id and draft_id = any(:draft_ids) and blob_id = any(:blob_ids)
+            order by blob_id
+            on conflict do nothing
+        """),
+        {"org_id": tx.org_id, "draft_ids": list(draft_ids), "blob_ids": list(blob_ids)},
+    )

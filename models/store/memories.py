@@ -1,0 +1,175 @@
+"""Published Memory: what was active at a version, who stands at a path, and the rows a publication writes."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from sqlalchemy import Connection, text
+
+from models.identifiers import BlobId, MemoryId, OrganizationId
+from models.rules.hashes import bucket_of, entry_digest
+from models.rules.paths import ancestor_keys, path_key
+from models.rules.states import Body, MemoryState
+from models.store.transaction import Transaction
+
+STATES_AT = text("""
+    select v.memory_id, v.path, v.description, v.blob_id, b.content_hash
+    from memory_versions v join blobs b on b.org_id = v.org_id and b.blob_id = v.blob_id
+    where v.org_id = :org_id and v.memory_id = any(:memory_ids)
+      and v.from_version <= :version and (v.to_version is null or v.to_version > :version)
+""")
+HEADS = text("""
+    select v.memory_id, v.path, v.description, v.blob_id, b.content_hash
+    from memory_versions v join blobs b on b.org_id = v.org_id and b.blob_id = v.blob_id
+    where v.org_id = :org_id and v.memory_id = any(:memory_ids) and v.to_version is null
+""")
+
+
+def states_at(
+    connection: Connection, org_id: OrganizationId, memory_ids: Collection[MemoryId], version: int
+) -> dict[MemoryId, MemoryState]:
+    """Those of the Memories that were active at a version of the organization."""
+    if not memory_ids or version == 0:
+        return {}
+    rows = connection.execute(STATES_AT, {"org_id": org_id, "memory_ids": list(memory_ids), "version": version})
+    return {row.memory_id: _state(row.path, row.description, row.blob_id, row.content_hash) for row in rows}
+
+
+def heads(
+    connection: Connection, org_id: OrganizationId, memory_ids: Collection[MemoryId]
+) -> dict[MemoryId, MemoryState]:
+    """Those of the Memories that are active now."""
+    if not memory_ids:
+        return {}
+    rows = connection.execute(HEADS, {"org_id": org_id, "memory_ids": list(memory_ids)})
+    return {row.memory_id: _state(row.path, row.description, row.blob_id, row.content_hash) for row in rows}
+
+
+def _state(path: str, description: str, blob_id: BlobId, content_hash: str) -> MemoryState:
+    return MemoryState(path=path, description=description, body=Body(blob_id, content_hash))
+
+
+AT_PATHS = text("""
+    select memory_id, path from memory_versions
+    where org_id = :org_id and path_key = any(:keys) and to_version is null and from_version <= :version
+    union all
+    select memory_id, path from memory_versions
+    where org_id = :org_id and path_key = any(:keys) and from_version <= :version and to_version > :version
+""")
+
+
+def memories_at_paths(
+    connection: Connection, org_id: OrganizationId, paths: Collection[str], version: int
+) -> dict[str, MemoryId]:
+    """Which Memory stood at each path at a version; paths in NFC, compared as they are."""
+    if not paths or version == 0:
+        return {}
+    keys = [path_key(path) for path in paths]
+    rows = connection.execute(AT_PATHS, {"org_id": org_id, "keys": keys, "version": version})
+    found: dict[str, MemoryId] = {row.path: row.memory_id for row in rows}
+    return {path: found[path] for path in paths if path in found}
+
+
+# Two range probes a key in byte order: below "k/" lies everything inside the folder k ('0' follows '/').
+OCCUPANTS = text("""
+    select memory_id, path from memory_versions
+    where org_id = :org_id and to_version is null and path_key = any(:at_or_above)
+    union all
+    select v.memory_id, v.path
+    from unnest(cast(:keys as text[])) as k(key)
+    cross join lateral (
+        select memory_id, path from memory_versions
+        where org_id = :org_id and to_version is null
+          and path_key >= (k.key || '/') collate "C" and path_key < (k.key || '0') collate "C"
+    ) v
+""")
+
+
+def occupants(connection: Connection, org_id: OrganizationId, keys: Sequence[str]) -> dict[MemoryId, str]:
+    """The paths of active Memories at the keys, at their folders, or inside them."""
+    if not keys:
+        return {}
+    at_or_above = {*keys, *(ancestor for key in keys for ancestor in ancestor_keys(key))}
+    rows = connection.execute(OCCUPANTS, {"org_id": org_id, "keys": list(keys), "at_or_above": sorted(at_or_above)})
+    return {row.memory_id: row.path for row in rows}
+
+
+CHANGED_SINCE = text("""
+    select distinct memory_id from memory_versions
+    where org_id = :org_id and memory_id = any(:memory_ids) and (from_version > :version or to_version > :version)
+""")
+
+
+def changed_since(
+    connection: Connection, org_id: OrganizationId, memory_ids: Collection[MemoryId], version: int
+) -> set[MemoryId]:
+    """Those of the Memories that were created, changed or deleted after a version."""
+    if not memory_ids:
+        return set()
+    rows = connection.execute(CHANGED_SINCE, {"org_id": org_id, "memory_ids": list(memory_ids), "version": version})
+    return set(rows.scalars())
+
+
+CLOSE = text("""
+    update memory_versions set to_version = :version
+    where org_id = :org_id and memory_id = any(:memory_ids) and to_version is null
+""")
+WRITE_IDENTITIES = text("""
+    insert into memories (org_id, memory_id, status, revision, created_at, updated_at)
+    select :org_id, m.memory_id, m.status, 1, :now, :now
+    from unnest(cast(:memory_ids as text[]), cast(:statuses as text[])) as m(memory_id, status)
+    order by m.memory_id
+    on conflict (org_id, memory_id) do update
+    set status = excluded.status, revision = memories.revision + 1, updated_at = excluded.updated_at
+""")
+OPEN = text("""
+    insert into memory_versions
+        (org_id, memory_id, from_version, path, path_key, description, blob_id, bucket, entry_digest)
+    select :org_id, m.memory_id, :version, m.path, m.path_key, m.description, m.blob_id, m.bucket, m.entry_digest
+    from unnest(
+        cast(:memory_ids as text[]), cast(:paths as text[]), cast(:path_keys as text[]), cast(:descriptions as text[]),
+        cast(:blob_ids as text[]), cast(:buckets as smallint[]), cast(:entry_digests as bytea[])
+    ) as m(memory_id, path, path_key, description, blob_id, bucket, entry_digest)
+""")
+
+
+def write_states(tx: Transaction, states: Mapping[MemoryId, MemoryState | None], version: int) -> None:
+    """Make final states hold from a version on; ids are final, None archives.
+
+    All old rows are closed in one statement before all new ones are opened in the next, so that paths may swap.
+    """
+    ids = sorted(states)
+    present = {memory_id: state for memory_id in ids if (state := states[memory_id]) is not None}
+    scope = {"org_id": tx.org_id, "version": version}
+    tx.connection.execute(CLOSE, scope | {"memory_ids": ids})
+    statuses = ["active" if memory_id in present else "archived" for memory_id in ids]
+    tx.connection.execute(
+        WRITE_IDENTITIES, {"org_id": tx.org_id, "memory_ids": ids, "statuses": statuses, "now": tx.now}
+    )
+    tx.connection.execute(OPEN, scope | _columns(present))
+
+
+def _columns(states: Mapping[MemoryId, MemoryState]) -> dict[str, Sequence[object]]:
+    return {
+        "memory_ids": list(states),
+        "paths": [state.path for state in states.values()],
+        "path_keys": [path_key(state.path) for state in states.values()],
+        "descriptions": [state.description for state in states.values()],
+        "blob_ids": [state.body.blob_id for state in states.values()],
+        "buckets": [bucket_of(memory_id) for memory_id in states],
+        "entry_digests": [
+            entry_digest(
+                memory_id=memory_id, path=state.path, description=state.description, blob_id=state.body.blob_id
+            )
+            for memory_id, state in states.items()
+        ],
+    }
+
+
+def write_blob(tx: Transaction, body: Body, content: str) -> None:
+    """Keep a text under its hash; a known one stays as it is."""
+    tx.connection.execute(
+        text("""
+            insert into blobs (org_id, blob_id, content_hash, content)
+            values (:org_id, :blob_id, :content_hash, :content) on conflict do nothing
+        """),
+        {"org_id": tx.org_id, "blob_id": body.blob_id, "content_hash": body.content_hash, "content": content},
+    )

@@ -1,0 +1,290 @@
+"""Projections: Selection and Organization joined, one chain of commits a project, in the shape of interval rows.
+
+Every statement is set-based: a merge that affects a thousand projects runs as many statements as one that affects one.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, text
+
+from models.identifiers import CommitId, MemoryId, OrganizationId, ProjectId, ReviewId, TreeId
+from models.rules.hashes import (
+    SELECTION_ENTRY_ID,
+    CommitFields,
+    body_of,
+    bucket_of,
+    entry_digest,
+    selection_body,
+)
+from models.store.commits import StoredCommit, write_commits
+from models.store.memories import write_blob
+from models.store.transaction import Transaction
+from models.store.trees import rehash_projects
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectionChange:
+    """What happens to projections at one organization version.
+
+    Args:
+        present: for each project, selected Memories whose entry is new or changed.
+        absent: for each project, Memories whose entry goes.
+        reselected: projects whose selection itself changed.
+    """
+
+    present: Mapping[ProjectId, Collection[MemoryId]]
+    absent: Mapping[ProjectId, Collection[MemoryId]]
+    reselected: Collection[ProjectId]
+
+    @property
+    def project_ids(self) -> list[ProjectId]:
+        """Every project that gets a commit."""
+        return sorted({*self.present, *self.absent, *self.reselected})
+
+    def touched(self) -> set[tuple[ProjectId, MemoryId]]:
+        """Every (project, entry) that is closed or opened, the selection's own included."""
+        pairs = {
+            (project, memory) for side in (self.present, self.absent) for project in side for memory in side[project]
+        }
+        return pairs | {(project, MemoryId(SELECTION_ENTRY_ID)) for project in self.reselected}
+
+
+@dataclass(frozen=True, slots=True)
+class CommitCause:
+    """Why projections move: what their commits say of it."""
+
+    org_commit_id: CommitId | None
+    message: str
+    review_id: ReviewId | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectRefRow:
+    """Where a project's projection stands."""
+
+    project_id: ProjectId
+    commit_id: CommitId | None
+    version: int
+    selection_revision: int
+
+
+def project_refs(
+    connection: Connection, org_id: OrganizationId, project_ids: Collection[ProjectId]
+) -> dict[ProjectId, ProjectRefRow]:
+    """The refs of projects."""
+    rows = connection.execute(
+        text("""
+            select project_id, commit_id, version, selection_revision from project_refs
+            where org_id = :org_id and project_id = any(:project_ids)
+        """),
+        {"org_id": org_id, "project_ids": list(project_ids)},
+    )
+    return {row.project_id: ProjectRefRow(*row) for row in rows}
+
+
+def refresh_projections(tx: Transaction, change: ProjectionChange, cause: CommitCause) -> list[StoredCommit]:
+    """Move the projections of the affected projects, one commit each; the coordination row is locked.
+
+    `org_selections` already holds the new selections, `memory_versions` the new heads.
+    """
+    if not change.project_ids:
+        return []
+    _step_refs(tx, change)
+    _close_entries(tx, change)
+    _open_entries(tx, change)
+    _open_selection_entries(tx, change.reselected)
+    buckets = {(project_id, bucket_of(memory_id)) for project_id, memory_id in change.touched()}
+    return _commit(tx, change, cause, rehash_projects(tx, buckets))
+
+
+# The ref's version is stepped first, so that every later statement reads the version it writes for.
+STEP = text("""
+    update project_refs set version = version + 1, updated_at = :now,
+        selection_revision = selection_revision + case when project_id = any(:reselected) then 1 else 0 end
+    where org_id = :org_id and project_id = any(:project_ids)
+""")
+CLOSE = text("""
+    update projection_versions p set to_version = r.version
+    from unnest(cast(:project_ids as text[]), cast(:memory_ids as text[])) as c(project_id, memory_id), project_refs r
+    where p.org_id = :org_id and p.project_id = c.project_id and p.memory_id = c.memory_id and p.to_version is null
+      and r.org_id = :org_id and r.project_id = c.project_id
+""")
+OPEN = text("""
+    insert into projection_versions
+        (org_id, project_id, memory_id, from_version, path, description, blob_id, bucket, entry_digest)
+    select :org_id, c.project_id, m.memory_id, r.version, m.path, m.description, m.blob_id, m.bucket, m.entry_digest
+    from unnest(cast(:project_ids as text[]), cast(:memory_ids as text[])) as c(project_id, memory_id)
+    join memory_versions m on m.org_id = :org_id and m.memory_id = c.memory_id and m.to_version is null
+    join project_refs r on r.org_id = :org_id and r.project_id = c.project_id
+""")
+OPEN_SELECTION = text("""
+    insert into projection_versions
+        (org_id, project_id, memory_id, from_version, path, description, blob_id, bucket, entry_digest)
+    select :org_id, project_id, :entry_id, version, null, '', :blob_id, :bucket, :entry_digest
+    from project_refs where org_id = :org_id and project_id = :project_id
+""")
+
+
+def _step_refs(tx: Transaction, change: ProjectionChange) -> None:
+    tx.connection.execute(
+        STEP,
+        {
+            "org_id": tx.org_id,
+            "project_ids": change.project_ids,
+            "reselected": list(change.reselected),
+            "now": tx.now,
+        },
+    )
+
+
+def _close_entries(tx: Transaction, change: ProjectionChange) -> None:
+    pairs = sorted(change.touched())
+    tx.connection.execute(CLOSE, {"org_id": tx.org_id} | _arrays(pairs))
+
+
+def _open_entries(tx: Transaction, change: ProjectionChange) -> None:
+    pairs = sorted((project, memory) for project, memories in change.present.items() for memory in memories)
+    if pairs:
+        tx.connection.execute(OPEN, {"org_id": tx.org_id} | _arrays(pairs))
+
+
+def _arrays(pairs: list[tuple[ProjectId, MemoryId]]) -> dict[str, list[str]]:
+    return {"project_ids": [pair[0] for pair in pairs], "memory_ids": [pair[1] for pair in pairs]}
+
+
+def _open_selection_entries(tx: Transaction, project_ids: Collection[ProjectId]) -> None:
+    selections = selected_ids(tx.connection, tx.org_id, project_ids)
+    rows = []
+    for project_id in sorted(project_ids):
+        content = selection_body(selections.get(project_id, ()))
+        body = body_of(content)
+        write_blob(tx, body, content)
+        digest = entry_digest(memory_id=SELECTION_ENTRY_ID, path=None, description="", blob_id=body.blob_id)
+        rows.append(
+            {
+                "org_id": tx.org_id,
+                "project_id": project_id,
+                "entry_id": SELECTION_ENTRY_ID,
+                "blob_id": body.blob_id,
+                "bucket": bucket_of(SELECTION_ENTRY_ID),
+                "entry_digest": digest,
+            }
+        )
+    if rows:
+        tx.connection.execute(OPEN_SELECTION, rows)
+
+
+SET_COMMIT = text("""
+    update project_refs r set commit_id = c.commit_id
+    from unnest(cast(:project_ids as text[]), cast(:commit_ids as text[])) as c(project_id, commit_id)
+    where r.org_id = :org_id and r.project_id = c.project_id
+""")
+
+
+def _commit(
+    tx: Transaction, change: ProjectionChange, cause: CommitCause, tree_ids: Mapping[str, TreeId]
+) -> list[StoredCommit]:
+    refs = project_refs(tx.connection, tx.org_id, change.project_ids)
+    commits = [StoredCommit.of(_fields(tx, refs[project_id], cause, tree_ids[project_id])) for project_id in refs]
+    write_commits(tx, commits)
+    tx.connection.execute(
+        SET_COMMIT,
+        {
+            "org_id": tx.org_id,
+            "project_ids": [commit.fields.project_id for commit in commits],
+            "commit_ids": [commit.commit_id for commit in commits],
+        },
+    )
+    return commits
+
+
+def _fields(tx: Transaction, ref: ProjectRefRow, cause: CommitCause, tree_id: TreeId) -> CommitFields:
+    return CommitFields(
+        scope="project",
+        org_id=tx.org_id,
+        project_id=ref.project_id,
+        version=ref.version,
+        parent_commit_id=ref.commit_id,
+        tree_id=tree_id,
+        message=cause.message,
+        review_id=cause.review_id,
+        created_by=tx.actor_id,
+        created_at=tx.now,
+        org_commit_id=cause.org_commit_id,
+        selection_revision=ref.selection_revision,
+    )
+
+
+def selected_ids(
+    connection: Connection, org_id: OrganizationId, project_ids: Collection[ProjectId]
+) -> dict[ProjectId, list[MemoryId]]:
+    """The Memory ids that each project selects, sorted; a project that selects none is missing."""
+    rows = connection.execute(
+        text("""
+            select project_id, array_agg(memory_id order by memory_id) from org_selections
+            where org_id = :org_id and project_id = any(:project_ids) group by project_id
+        """),
+        {"org_id": org_id, "project_ids": list(project_ids)},
+    )
+    return {project_id: memory_ids for project_id, memory_ids in rows}  # noqa: C416  (rows are not tuples to mypy)
+
+
+def selects(
+    connection: Connection, org_id: OrganizationId, project_id: ProjectId, memory_ids: Collection[MemoryId]
+) -> set[MemoryId]:
+    """Those of the Memories that a project selects."""
+    rows = connection.execute(
+        text("""
+            select memory_id from org_selections
+            where org_id = :org_id and project_id = :project_id and memory_id = any(:memory_ids)
+        """),
+        {"org_id": org_id, "project_id": project_id, "memory_ids": list(memory_ids)},
+    )
+    return set(rows.scalars())
+
+
+def projects_selecting(
+    connection: Connection, org_id: OrganizationId, memory_ids: Collection[MemoryId]
+) -> dict[ProjectId, set[MemoryId]]:
+    """The projects that select any of the Memories, each with those it selects."""
+    rows = connection.execute(
+        text("""
+            select project_id, memory_id from org_selections
+            where org_id = :org_id and memory_id = any(:memory_ids)
+        """),
+        {"org_id": org_id, "memory_ids": list(memory_ids)},
+    )
+    found: dict[ProjectId, set[MemoryId]] = {}
+    for project_id, memory_id in rows:
+        found.setdefault(project_id, set()).add(memory_id)
+    return found
+
+
+def select_memories(tx: Transaction, project_id: ProjectId, memory_ids: Collection[MemoryId]) -> None:
+    """Add Memories to a project's selection."""
+    tx.connection.execute(
+        text("""
+            insert into org_selections (org_id, project_id, memory_id)
+            select :org_id, :project_id, unnest(cast(:memory_ids as text[])) on conflict do nothing
+        """),
+        {"org_id": tx.org_id, "project_id": project_id, "memory_ids": sorted(memory_ids)},
+    )
+
+
+def deselect_memories(
+    tx: Transaction, memory_ids: Collection[MemoryId], project_ids: Collection[ProjectId] | None = None
+) -> None:
+    """Take Memories out of selections: of the named projects, or of every project."""
+    tx.connection.execute(
+        text("""
+            delete from org_selections
+            where org_id = :org_id and memory_id = any(:memory_ids)
+              and (cast(:project_ids as text[]) is null or project_id = any(:project_ids))
+        """),
+        {
+            "org_id": tx.org_id,
+            "memory_ids": sorted(memory_ids),
+            "project_ids": None if project_ids is None else sorted(project_ids),
+        },
+    )

@@ -1,0 +1,317 @@
+"""Reviews: rows, submissions, approvals and the timeline."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+
+from sqlalchemy import Connection, RowMapping, text
+
+from models.identifiers import (
+    DraftId,
+    MemoryId,
+    OrganizationId,
+    ProjectId,
+    ReviewId,
+    UserId,
+    final_id,
+    is_provisional,
+    new_approval_id,
+)
+from models.rules.states import State
+from models.store.transaction import Transaction
+
+FINAL = ("withdrawn", "merged")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReview:
+    """A Review's row."""
+
+    org_id: OrganizationId
+    review_id: ReviewId
+    project_id: ProjectId
+    author_id: UserId
+    title: str
+    description: str
+    status: str
+    closed_reason: str | None
+    version: int
+    submission: int
+    result_hash: str
+    publish_at: datetime | None
+    merged_commit_id: str | None
+    created_at: datetime
+    updated_at: datetime
+
+    @classmethod
+    def of(cls, row: RowMapping) -> "StoredReview":
+        """From a row of the table."""
+        return cls(**{field.name: row[field.name] for field in fields(cls)})
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A Draft of a submission, in the Review's order."""
+
+    draft_id: DraftId
+    draft_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredApproval:
+    """An approval that has not been dropped."""
+
+    approval_id: str
+    actor_id: UserId
+    submission: int
+    result_hash: str
+    created_at: datetime
+
+
+def read_review(connection: Connection, org_id: OrganizationId, review_id: ReviewId) -> StoredReview | None:
+    """A Review's row."""
+    return _one(
+        connection, "select * from reviews where org_id = :org_id and review_id = :review_id", org_id, review_id
+    )
+
+
+def lock_review_row(connection: Connection, org_id: OrganizationId, review_id: ReviewId) -> StoredReview | None:
+    """A Review's row, locked: after the coordination row and the project, before its Drafts."""
+    sql = "select * from reviews where org_id = :org_id and review_id = :review_id for no key update"
+    return _one(connection, sql, org_id, review_id)
+
+
+def _one(connection: Connection, sql: str, org_id: OrganizationId, review_id: ReviewId) -> StoredReview | None:
+    row = connection.execute(text(sql), {"org_id": org_id, "review_id": review_id}).mappings().one_or_none()
+    return None if row is None else StoredReview.of(row)
+
+
+def insert_review(tx: Transaction, review: StoredReview) -> None:
+    """Store a new Review; its workflow is told to read it."""
+    tx.connection.execute(
+        text("""
+            insert into reviews (org_id, review_id, project_id, author_id, title, description, status, closed_reason,
+                                 version, submission, result_hash, publish_at, merged_commit_id, created_at, updated_at)
+            values (:org_id, :review_id, :project_id, :author_id, :title, :description, :status, :closed_reason,
+                    :version, :submission, :result_hash, :publish_at, :merged_commit_id, :created_at, :updated_at)
+        """),
+        {field.name: getattr(review, field.name) for field in fields(review)},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewChange:
+    """What a command makes of a Review's row; None leaves a column alone."""
+
+    status: str | None = None
+    closed_reason: str | None = None
+    title: str | None = None
+    description: str | None = None
+    submission: int | None = None
+    result_hash: str | None = None
+    merged_commit_id: str | None = None
+
+
+def change_review(tx: Transaction, review_id: ReviewId, change: ReviewChange) -> None:
+    """Change a Review's row, a version further, and have its workflow read it again."""
+    tx.connection.execute(
+        text("""
+            update reviews set
+                status = coalesce(:status, status), closed_reason = coalesce(:closed_reason, closed_reason),
+                title = coalesce(:title, title), description = coalesce(:description, description),
+                submission = coalesce(:submission, submission), result_hash = coalesce(:result_hash, result_hash),
+                merged_commit_id = coalesce(:merged_commit_id, merged_commit_id),
+                version = version + 1, refresh_pending = true, updated_at = :now
+            where org_id = :org_id and review_id = :review_id
+        """),
+        {field.name: getattr(change, field.name) for field in fields(change)}
+        | {"org_id": tx.org_id, "review_id": review_id, "now": tx.now},
+    )
+
+
+def insert_submission(
+    tx: Transaction,
+    review_id: ReviewId,
+    number: int,
+    *,
+    result_hash: str,
+    project_id: ProjectId,
+    members: Sequence[Member],
+    states: Mapping[MemoryId, State],
+    bases: Mapping[MemoryId, State],
+) -> None:
+    """Store an immutable submission; the bodies it names are blobs already.
+
+    Args:
+        tx: the transaction.
+        review_id: the Review.
+        number: the submission's number, from 1.
+        result_hash: the hash of `states`.
+        project_id: for which project creates will be selected.
+        members: the Drafts with their versions, in the Review's order.
+        states: final states by provisional or existing id.
+        bases: the same at the Drafts' bases.
+    """
+    scope = {"org_id": tx.org_id, "review_id": review_id, "number": number}
+    tx.connection.execute(
+        text("""
+            insert into review_submissions (org_id, review_id, number, result_hash, created_by, created_at)
+            values (:org_id, :review_id, :number, :result_hash, :created_by, :created_at)
+        """),
+        scope | {"result_hash": result_hash, "created_by": tx.actor_id, "created_at": tx.now},
+    )
+    if members:
+        tx.connection.execute(
+            text("""
+                insert into review_submission_drafts (org_id, review_id, number, position, draft_id, draft_version)
+                values (:org_id, :review_id, :number, :position, :draft_id, :draft_version)
+            """),
+            [
+                scope | {"position": position, "draft_id": member.draft_id, "draft_version": member.draft_version}
+                for position, member in enumerate(members)
+            ],
+        )
+    if states:
+        tx.connection.execute(
+            text("""
+                insert into review_submission_states
+                    (org_id, review_id, number, memory_id, path, description, blob_id,
+                     base_path, base_description, base_blob_id, created_for)
+                values (:org_id, :review_id, :number, :memory_id, :path, :description, :blob_id,
+                        :base_path, :base_description, :base_blob_id, :created_for)
+            """),
+            [
+                scope
+                | _columns(state)
+                | {f"base_{name}": value for name, value in _columns(bases.get(memory_id)).items()}
+                | {
+                    "memory_id": final_id(memory_id),
+                    "created_for": project_id if is_provisional(memory_id) else None,
+                }
+                for memory_id, state in states.items()
+            ],
+        )
+
+
+def _columns(state: State) -> dict[str, object]:
+    if state is None:
+        return {"path": None, "description": None, "blob_id": None}
+    return {"path": state.path, "description": state.description, "blob_id": state.body.blob_id}
+
+
+def members_of(
+    connection: Connection, org_id: OrganizationId, review_id: ReviewId, number: int | None = None
+) -> dict[int, list[Member]]:
+    """The Drafts of one submission of a Review, or of all, by number and in order."""
+    rows = connection.execute(
+        text("""
+            select number, draft_id, draft_version from review_submission_drafts
+            where org_id = :org_id and review_id = :review_id and (cast(:number as int) is null or number = :number)
+            order by number, position
+        """),
+        {"org_id": org_id, "review_id": review_id, "number": number},
+    )
+    found: dict[int, list[Member]] = {}
+    for row in rows:
+        found.setdefault(row.number, []).append(Member(row.draft_id, row.draft_version))
+    return found
+
+
+def approvals_of(connection: Connection, org_id: OrganizationId, review_id: ReviewId) -> list[StoredApproval]:
+    """The approvals that stand, oldest first."""
+    rows = connection.execute(
+        text("""
+            select approval_id, actor_id, submission, result_hash, created_at from review_approvals
+            where org_id = :org_id and review_id = :review_id and dropped_at is null order by created_at, approval_id
+        """),
+        {"org_id": org_id, "review_id": review_id},
+    )
+    return [StoredApproval(*row) for row in rows]
+
+
+def insert_approval(tx: Transaction, review: StoredReview) -> None:
+    """Bind the actor's approval to the latest submission's result; one of an older result is dropped for it."""
+    drop_approvals(tx, review.review_id, actor_id=tx.actor_id)
+    tx.connection.execute(
+        text("""
+            insert into review_approvals
+                (org_id, approval_id, review_id, actor_id, submission, result_hash, created_at)
+            values (:org_id, :approval_id, :review_id, :actor_id, :submission, :result_hash, :created_at)
+        """),
+        {
+            "org_id": tx.org_id,
+            "approval_id": new_approval_id(),
+            "review_id": review.review_id,
+            "actor_id": tx.actor_id,
+            "submission": review.submission,
+            "result_hash": review.result_hash,
+            "created_at": tx.now,
+        },
+    )
+
+
+def drop_approvals(tx: Transaction, review_id: ReviewId, *, actor_id: UserId | None = None) -> int:
+    """Drop the approvals that stand, of one actor or of all; how many there were."""
+    return tx.connection.execute(
+        text("""
+            update review_approvals set dropped_at = :now
+            where org_id = :org_id and review_id = :review_id and dropped_at is null
+              and (cast(:actor_id as text) is null or actor_id = :actor_id)
+        """),
+        {"org_id": tx.org_id, "review_id": review_id, "actor_id": actor_id, "now": tx.now},
+    ).rowcount
+
+
+def add_to_timeline(
+    tx: Transaction,
+    review_id: ReviewId,
+    event: str,
+    *,
+    submission: int | None = None,
+    old_hash: str | None = None,
+    new_hash: str | None = None,
+    reason: str | None = None,
+) -> None:
+    """Record what happened; the Review's row is locked, so positions have no gaps."""
+    tx.connection.execute(
+        text("""
+            insert into review_timeline
+                (org_id, review_id, position, at, actor_id, event, submission, old_hash, new_hash, reason)
+            select :org_id, :review_id, coalesce(max(position) + 1, 0), :at, :actor_id, :event, :submission,
+                   :old_hash, :new_hash, :reason
+            from review_timeline where org_id = :org_id and review_id = :review_id
+        """),
+        {
+            "org_id": tx.org_id,
+            "review_id": review_id,
+            "at": tx.now,
+            "actor_id": tx.actor_id,
+            "event": event,
+            "submission": submission,
+            "old_hash": old_hash,
+            "new_hash": new_hash,
+            "reason": reason,
+        },
+    )
+
+
+def unfinished_reviews(
+    connection: Connection,
+    org_id: OrganizationId,
+    *,
+    author_id: UserId | None = None,
+    project_id: ProjectId | None = None,
+    statuses: Collection[str] = ("open", "approved"),
+) -> list[ReviewId]:
+    """Reviews of an author or of a project with one of the statuses, by id."""
+    rows = connection.execute(
+        text("""
+            select review_id from reviews
+            where org_id = :org_id and status = any(:statuses)
+              and (cast(:author_id as text) is null or author_id = :author_id)
+              and (cast(:project_id as text) is null or project_id = :project_id)
+            order by review_id
+        """),
+        {"org_id": org_id, "statuses": list(statuses), "author_id": author_id, "project_id": project_id},
+    )
+    return list(rows.scalars())
