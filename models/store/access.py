@@ -1,0 +1,138 @@
+"""Who may see and do what: roles are read live, every time (publication.md §7).
+
+`readable_projects` is the one visibility rule; lists select through it, and `require_project` answers for one project.
+Called under the coordination row, the answer cannot change before COMMIT.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from sqlalchemy import Connection, Select, exists, or_, select, text
+from sqlmodel import col
+
+from models.errors import Forbidden, NotFound, ProjectArchived
+from models.identifiers import OrganizationId, ProjectId, UserId
+from models.tables import Project, ProjectMember, User
+
+OrgRole = Literal["owner", "admin", "member"]
+ProjectRole = Literal["admin", "member", "viewer"]
+ProjectState = Literal["active", "archived", "deleted"]
+
+ADMINISTRATORS: tuple[OrgRole, ...] = ("owner", "admin")
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectAccess:
+    """What one user may do in one project now."""
+
+    project_id: ProjectId
+    state: ProjectState
+    org_role: OrgRole
+    project_role: ProjectRole | None
+
+    @property
+    def administers(self) -> bool:
+        """Owner or admin of the organization: approves, rejects, merges."""
+        return self.org_role in ADMINISTRATORS
+
+    @property
+    def may_read(self) -> bool:
+        """Any member, viewers included, and owners and admins; a deleted project owners and admins only."""
+        return self.administers or (self.project_role is not None and self.state != "deleted")
+
+    @property
+    def may_write(self) -> bool:
+        """Proposes, comments, submits."""
+        return self.administers or self.project_role in ("admin", "member")
+
+    @property
+    def may_manage(self) -> bool:
+        """Changes members, selection and the project itself."""
+        return self.administers or self.project_role == "admin"
+
+    def require_write(self) -> None:
+        """Raise Forbidden unless the user may propose here."""
+        if not self.may_write:
+            raise Forbidden("Viewers do not write to this project.")
+
+    def require_manage(self) -> None:
+        """Raise Forbidden unless the user manages the project."""
+        if not self.may_manage:
+            raise Forbidden("Only the project's admins, owners and admins may do this.")
+
+    def require_administrator(self) -> None:
+        """Raise Forbidden unless the user is owner or admin of the organization."""
+        if not self.administers:
+            raise Forbidden("Only owners and admins may do this.")
+
+    def require_active(self) -> None:
+        """Raise ProjectArchived when the project takes no writes."""
+        if self.state != "active":
+            raise ProjectArchived("The project is archived.", project_id=self.project_id)
+
+
+ORG_ROLE = text("select role from users where org_id = :org_id and user_id = :user_id")
+PROJECT_ACCESS = text("""
+    select p.project_id, p.state, u.role, m.role
+    from projects p
+    join users u on u.org_id = p.org_id and u.user_id = :user_id
+    left join project_members m on m.org_id = p.org_id and m.project_id = p.project_id and m.user_id = u.user_id
+    where p.org_id = :org_id and p.project_id = :project_id
+""")
+
+
+def org_role(connection: Connection, org_id: OrganizationId, user_id: UserId) -> OrgRole | None:
+    """The user's role in the organization now; None for somebody who is not, or no longer, in it."""
+    role = connection.execute(ORG_ROLE, {"org_id": org_id, "user_id": user_id}).scalar_one_or_none()
+    return cast("OrgRole | None", role)
+
+
+def require_project(
+    connection: Connection,
+    org_id: OrganizationId,
+    user_id: UserId,
+    project_id: ProjectId,
+    *,
+    include_deleted: bool = False,
+) -> ProjectAccess:
+    """What the user may do in the project.
+
+    Args:
+        connection: any connection; roles and state are read on it.
+        org_id: the user's organization.
+        user_id: who asks.
+        project_id: about which project.
+        include_deleted: whether owners and admins get at a deleted one too (its Reviews stay readable by them).
+
+    Raises:
+        NotFound: no such project here, or the user may not know of it.
+    """
+    names = {"org_id": org_id, "user_id": user_id, "project_id": project_id}
+    row = connection.execute(PROJECT_ACCESS, names).one_or_none()
+    access = None if row is None else ProjectAccess(*row)
+    if access is None or not access.may_read or (access.state == "deleted" and not include_deleted):
+        raise NotFound("There is no such project.")
+    return access
+
+
+def readable_projects(org_id: OrganizationId, user_id: UserId, *, include_deleted: bool = False) -> Select[str]:
+    """The ids of the projects that the user may read now, as a subquery: `col(x.project_id).in_(readable_projects(…))`.
+
+    Args:
+        org_id: the user's organization; nothing of another one is ever in the answer.
+        user_id: who asks.
+        include_deleted: whether owners and admins see what belonged to deleted projects too.
+    """
+    administers = exists().where(
+        col(User.org_id) == org_id, col(User.user_id) == user_id, col(User.role).in_(ADMINISTRATORS)
+    )
+    belongs = exists().where(
+        col(ProjectMember.org_id) == org_id,
+        col(ProjectMember.project_id) == col(Project.project_id),
+        col(ProjectMember.user_id) == user_id,
+    )
+    there = col(Project.state) != "deleted"
+    readable = or_(administers, belongs) & there
+    if include_deleted:
+        readable = readable | administers
+    return select(col(Project.project_id)).where(col(Project.org_id) == org_id, readable)

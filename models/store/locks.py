@@ -1,0 +1,143 @@
+"""Row locks in the one written order, always `FOR NO KEY UPDATE` (architecture.md §3).
+
+    operation → coordination row (`organization_refs`) → project → review → drafts, by id
+
+Whoever needs several of them takes them in this order and never goes back; what is not needed is left out.
+An Idempotency-Key's own row and an operation's row belong to one command alone, so they come before all others.
+Publication, selection, membership, user, project-state and Review changes take the coordination row: who holds it
+sees roles, memberships and project states that cannot change until COMMIT. Draft appends lock their Draft only.
+
+`FOR UPDATE` is wrong here: it conflicts with the key-share locks that foreign keys take on a referenced row, so that
+an append would wait for a publication, and two of them could deadlock.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import TypeVar
+
+from sqlalchemy import Connection, RowMapping, text
+
+from models.errors import NotFound
+from models.identifiers import CommitId, DraftId, OrganizationId, ProjectId, ReviewId, UserId
+
+
+@dataclass(frozen=True, slots=True)
+class OrganizationRefRow:
+    """The coordination row: where the organization stands; version 0 has no commit."""
+
+    org_id: OrganizationId
+    commit_id: CommitId | None
+    version: int
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectRow:
+    """A project's row; `state` is `active`, `archived` or `deleted`."""
+
+    org_id: OrganizationId
+    project_id: ProjectId
+    name: str
+    state: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewRow:
+    """A Review's row; `submission` is the number of the latest."""
+
+    org_id: OrganizationId
+    review_id: ReviewId
+    project_id: ProjectId
+    author_id: UserId
+    title: str
+    description: str
+    status: str
+    closed_reason: str | None
+    version: int
+    submission: int
+    result_hash: str
+    publish_at: datetime | None
+    merged_commit_id: CommitId | None
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class DraftRow:
+    """A Draft's row, without its operations."""
+
+    org_id: OrganizationId
+    draft_id: DraftId
+    project_id: ProjectId
+    author_id: UserId
+    title: str
+    status: str
+    version: int
+    base_commit_id: CommitId | None
+    base_version: int
+    review_id: ReviewId | None
+    created_at: datetime
+    updated_at: datetime
+
+
+COORDINATION = text("select * from organization_refs where org_id = :org_id for no key update")
+PROJECT = text("select * from projects where org_id = :org_id and project_id = :project_id for no key update")
+REVIEW = text("select * from reviews where org_id = :org_id and review_id = :review_id for no key update")
+DRAFTS = text("""
+    select * from drafts where org_id = :org_id and draft_id = any(:draft_ids)
+    order by draft_id for no key update
+""")
+
+
+def lock_coordination(connection: Connection, org_id: OrganizationId) -> OrganizationRefRow:
+    """Lock the organization's coordination row, first of all.
+
+    Raises:
+        NotFound: no such organization.
+    """
+    rows = connection.execute(COORDINATION, {"org_id": org_id}).mappings()
+    return _one(OrganizationRefRow, rows.one_or_none())
+
+
+def lock_project(connection: Connection, org_id: OrganizationId, project_id: ProjectId) -> ProjectRow:
+    """Lock a project, after the coordination row; a deleted one is answered with that state.
+
+    Raises:
+        NotFound: the organization never had this project.
+    """
+    rows = connection.execute(PROJECT, {"org_id": org_id, "project_id": project_id}).mappings()
+    return _one(ProjectRow, rows.one_or_none())
+
+
+def lock_review(connection: Connection, org_id: OrganizationId, review_id: ReviewId) -> ReviewRow:
+    """Lock a Review, after its project.
+
+    Raises:
+        NotFound: the organization has no such Review (its submit has not succeeded yet, or never will).
+    """
+    rows = connection.execute(REVIEW, {"org_id": org_id, "review_id": review_id}).mappings()
+    return _one(ReviewRow, rows.one_or_none())
+
+
+def lock_drafts(
+    connection: Connection, org_id: OrganizationId, draft_ids: Iterable[DraftId]
+) -> dict[DraftId, DraftRow]:
+    """Lock Drafts, last, by id in one statement; ids that the organization does not have are left out."""
+    rows = connection.execute(DRAFTS, {"org_id": org_id, "draft_ids": sorted(set(draft_ids))}).mappings()
+    drafts = [_row(DraftRow, row) for row in rows]
+    return {draft.draft_id: draft for draft in drafts}
+
+
+R = TypeVar("R", OrganizationRefRow, ProjectRow, ReviewRow, DraftRow)
+
+
+def _one(kind: type[R], row: RowMapping | None) -> R:
+    if row is None:
+        raise NotFound("There is no such resource.")
+    return _row(kind, row)
+
+
+def _row(kind: type[R], row: RowMapping) -> R:
+    return kind(**{field.name: row[field.name] for field in fields(kind)})
