@@ -4,7 +4,7 @@ Paths are walked in folder order (a folder directly before all that lies in it),
 collides with is on a stack of open folders: O(n log n) however many there are.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from models.identifiers import MemoryId
@@ -35,13 +35,6 @@ class _Place:
         return other.key.startswith(self.key) and other.key[len(self.key) : len(self.key) + 1] in {"", "/"}
 
 
-@dataclass(frozen=True, slots=True)
-class _OpenFolder:
-    place: _Place
-    nearest_proposed: _Place | None
-    nearest_occupant: _Place | None
-
-
 def collisions_within(states: Mapping[MemoryId, State]) -> list[Collision]:
     """The collisions among final states, in folder order; empty exactly if there are none.
 
@@ -51,7 +44,7 @@ def collisions_within(states: Mapping[MemoryId, State]) -> list[Collision]:
     found: list[Collision] = []
     for place, folders in _walk(_places(states)):
         if folders:
-            found.append(_collision(folders[-1].place, place))
+            found.append(_collision(folders[-1], place))
     return found
 
 
@@ -76,12 +69,9 @@ def collisions_with(states: Mapping[MemoryId, State], occupants: Mapping[MemoryI
     ]
     found: list[Collision] = []
     for place, folders in _walk([*_places(states), *standing]):
-        if not folders:
-            continue
-        if place.proposed and (occupant := folders[-1].nearest_occupant):
-            found.append(_collision(place, occupant))
-        if not place.proposed and (proposed := folders[-1].nearest_proposed):
-            found.append(_collision(proposed, place))
+        if folders and folders[-1].proposed != place.proposed:
+            proposed, occupant = (place, folders[-1]) if place.proposed else (folders[-1], place)
+            found.append(_collision(proposed, occupant))
     return found
 
 
@@ -91,20 +81,14 @@ def _places(states: Mapping[MemoryId, State]) -> list[_Place]:
     ]
 
 
-def _walk(places: Iterable[_Place]) -> Iterable[tuple[_Place, list[_OpenFolder]]]:
+def _walk(places: Iterable[_Place]) -> Iterator[tuple[_Place, list[_Place]]]:
     """Each place with the places before it that hold it, outermost first."""
-    folders: list[_OpenFolder] = []
+    folders: list[_Place] = []
     for place in sorted(places, key=_folder_order):
-        while folders and not folders[-1].place.holds(place):
+        while folders and not folders[-1].holds(place):
             folders.pop()
         yield place, folders
-        folders.append(_opened(place, folders[-1] if folders else None))
-
-
-def _opened(place: _Place, above: _OpenFolder | None) -> _OpenFolder:
-    if place.proposed:
-        return _OpenFolder(place, place, None if above is None else above.nearest_occupant)
-    return _OpenFolder(place, None if above is None else above.nearest_proposed, place)
+        folders.append(place)
 
 
 def _folder_order(place: _Place) -> tuple[str, str]:
