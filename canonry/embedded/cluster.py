@@ -60,7 +60,7 @@ def make_cluster(home: Home, binaries: PostgresBinaries, *, durable: bool) -> No
     give_to(home.account, unfinished)
     try:
         _run(home, _initdb(binaries, unfinished, durable=durable))
-    except StartFailed:
+    except BaseException:
         shutil.rmtree(unfinished)
         raise
     unfinished.rename(home.cluster)
@@ -83,11 +83,11 @@ def write_access_rules(home: Home) -> tuple[Path, Path]:
 
 @dataclass(frozen=True)
 class RecordedServer:
-    """What a server wrote about itself into its pid file."""
+    """What a server wrote about itself into its pid file; `status` is starting, ready or stopping."""
 
     pid: int
     socket_dir: Path
-    stopping: bool
+    status: str
 
 
 def recorded_server(cluster: Path) -> RecordedServer | None:
@@ -98,7 +98,7 @@ def recorded_server(cluster: Path) -> RecordedServer | None:
         return None
     if len(lines) <= STATUS_LINE or not works_in(int(lines[0]), cluster):
         return None
-    return RecordedServer(int(lines[0]), Path(lines[SOCKET_LINE]), lines[STATUS_LINE].strip() == "stopping")
+    return RecordedServer(int(lines[0]), Path(lines[SOCKET_LINE]), lines[STATUS_LINE].strip())
 
 
 def running_server(cluster: Path) -> RecordedServer | None:
@@ -109,7 +109,7 @@ def running_server(cluster: Path) -> RecordedServer | None:
     while recorded_server(cluster) is not None:
         time.sleep(SETTLE_S)  # an orphan may be about to notice that it is one
         server = recorded_server(cluster)
-        if server is not None and not server.stopping:
+        if server is not None and server.status != "stopping":
             return server
     _clear_remains(cluster)
     return None
@@ -135,7 +135,13 @@ def _run(home: Home, command: list[str | Path]) -> None:
         death_signal=signal.SIGTERM,
         account=home.account,
     )
-    if child.wait() != 0:
+    try:
+        code = child.wait()
+    except BaseException:  # Ctrl-C while it works
+        child.terminate()
+        child.wait()
+        raise
+    if code != 0:
         raise StartFailed(f"Making the database failed:\n{log_tail(log, begin)}")
 
 

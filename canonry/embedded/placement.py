@@ -2,6 +2,8 @@
 
 import hashlib
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,40 +39,54 @@ class Home:
 
     def log(self, part: str) -> Path:
         """The log of a part, always in the data folder."""
-        logs = self.data / "logs"
-        logs.mkdir(mode=PRIVATE, exist_ok=True)
-        return logs / f"{part}.log"
+        return log_of(self.data, part)
 
     def private_folder(self, *names: str) -> Path:
         """A folder of the servers' account that nobody else may enter; the folders above it are ours."""
         *above, last = names
         folder = self.path
         for name in above:
-            folder = folder / name
-            folder.mkdir(mode=PASSABLE, exist_ok=True)
-        return private_folder(folder / last, self.account)
+            folder = make_folder(folder / name, PASSABLE)
+        if not (folder / last).exists():
+            give_to(self.account, make_folder(folder / last, PRIVATE))
+        return folder / last
+
+
+@contextmanager
+def usable(data: Path) -> Iterator[None]:
+    """Turn the system's refusals below a data folder (permissions, a full or read-only disk) into one sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise StartFailed(f"The data folder {data} cannot be used: {error.strerror} ({error.filename}).") from error
 
 
 def settle(data: Path) -> Home:
     """Find or choose the home of a data folder, which is made when it is missing. No folder above it is changed.
 
     Raises:
-        StartFailed: the folder cannot be made, or its files are no longer where it says.
+        StartFailed: its files are no longer where it says.
     """
-    try:
-        data.mkdir(mode=PASSABLE if is_root() else PRIVATE, parents=True, exist_ok=True)
-        data = data.resolve()
-        with one_at_a_time(data / "postgres.location.lock"):
-            return _settle(data)
-    except OSError as error:
-        raise StartFailed(f"The data folder {data} cannot be used: {error.strerror} ({error.filename}).") from error
+    data = data_folder(data)
+    with one_at_a_time(data / "postgres.location.lock"):
+        return _settle(data)
 
 
-def private_folder(path: Path, account: Account) -> Path:
-    """Make a folder that only `account` may enter, unless it is there."""
+def data_folder(data: Path) -> Path:
+    """The real path of the data folder, made when it is missing: as root others may pass it, as servers must."""
+    return make_folder(data.resolve(), PASSABLE if is_root() else PRIVATE)
+
+
+def log_of(data: Path, part: str) -> Path:
+    """Where a part's output goes."""
+    return make_folder(data / "logs", PRIVATE) / f"{part}.log"
+
+
+def make_folder(path: Path, mode: int) -> Path:
+    """Make a folder with exactly this mode, whatever the umask; one that is there stays as it is."""
     if not path.exists():
-        path.mkdir(mode=PRIVATE)
-        give_to(account, path)
+        path.mkdir(mode, parents=True, exist_ok=True)
+        path.chmod(mode)
     return path
 
 
@@ -106,9 +122,8 @@ def _cluster(home: Path) -> Path:
 
 def _elsewhere(data: Path) -> Path:
     """A fresh folder named by the data folder; what an earlier, deleted data folder left there is kept aside."""
-    ELSEWHERE.mkdir(mode=PASSABLE, exist_ok=True)
+    make_folder(ELSEWHERE, PASSABLE)
     path = ELSEWHERE / hashlib.sha256(str(data).encode()).hexdigest()[:16]
     if path.exists():
         path.rename(Path(tempfile.mkdtemp(prefix=f"{path.name}.left-", dir=ELSEWHERE)) / path.name)
-    path.mkdir(mode=PASSABLE)
-    return path
+    return make_folder(path, PASSABLE)

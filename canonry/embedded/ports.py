@@ -9,12 +9,12 @@ from canonry.failures import StartFailed
 LOOPBACK = "127.0.0.1"
 
 
-def is_free(port: int) -> bool:
+def is_free(port: int, host: str = LOOPBACK) -> bool:
     """Whether a server could listen on the port now."""
-    with socket.socket() as probe:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers do: closed connections do not count
         try:
-            probe.bind((LOOPBACK, port))
+            probe.bind((host, port))
         except OSError:
             return False
     return True
@@ -38,13 +38,13 @@ def remembered_ports(note: Path, names: tuple[str, ...]) -> dict[str, int]:
     return ports
 
 
-def require_free(port: int, what: str) -> None:
+def require_free(port: int, what: str, host: str = LOOPBACK) -> None:
     """Refuse to start `what` on a port that is taken.
 
     Raises:
         StartFailed: somebody listens there.
     """
-    if not is_free(port):
+    if not is_free(port, host):
         raise StartFailed(f"Port {port}, wanted for {what}, is taken by another program.")
 
 

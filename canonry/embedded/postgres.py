@@ -5,6 +5,7 @@ import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 from urllib.parse import quote
 
 import psycopg
@@ -20,17 +21,17 @@ from canonry.embedded.cluster import (
     running_server,
     write_access_rules,
 )
-from canonry.embedded.locks import OwnerLock, take_lock
-from canonry.embedded.placement import Home, settle
+from canonry.embedded.locks import OwnerLock, read_note, take_lock
+from canonry.embedded.placement import Home, settle, usable
 from canonry.embedded.processes import (
     POLL_S,
-    is_running,
     log_size,
     log_tail,
     send,
     server_environment,
     spawn,
     wait_until_gone,
+    works_in,
 )
 from canonry.embedded.sockets import SOCKET_NAME, socket_folder
 from canonry.failures import StartFailed
@@ -40,6 +41,7 @@ MAX_CONNECTIONS = 100
 # A long crash recovery is not a failure; ten minutes bound a start that hangs.
 START_LIMIT_S = 600
 FAST_STOP_S = 20
+ATTACH_LIMIT_S = 60
 ATTACH_POLL_S = 0.1
 CONNECT_LIMIT_S = 5
 
@@ -48,6 +50,7 @@ CONNECT_LIMIT_S = 5
 class RunningPostgres:
     """A server that answers queries; `owned` when this process keeps it, otherwise another one does."""
 
+    name: ClassVar = "postgres"
     home: Home
     socket_dir: Path
     pid: int
@@ -71,17 +74,18 @@ class RunningPostgres:
 
     def is_running(self) -> bool:
         """Whether the server process lives."""
-        return is_running(self.pid) and (self.child is None or self.child.poll() is None)
+        return works_in(self.pid, self.home.cluster) if self.child is None else self.child.poll() is None
 
     def stop(self) -> None:
         """Shut down fast (20 s), then at once; never kill. Nothing happens to a server of another owner."""
         if self.lock is None:
             return
         for number in (signal.SIGINT, signal.SIGQUIT):
+            if not self.is_running():
+                break
             send(self.pid, number)
             send(self.pid, signal.SIGCONT)  # a frozen server would never read the signal
-            if wait_until_gone(self.pid, FAST_STOP_S, self.child):
-                break
+            wait_until_gone(self.pid, FAST_STOP_S, self.child)
         self.lock.release()
 
     def restart(self) -> None:
@@ -106,16 +110,19 @@ def start_postgres(data: Path, *, durable: bool = True) -> RunningPostgres:
     Raises:
         StartFailed: it does not come up; the text quotes its log.
     """
-    home = settle(data)
-    home.private_folder("postgres", "run")
-    while True:
-        lock = take_lock(home.cluster.with_name("owner.lock"))
-        if lock is not None:
-            return _own(home, lock, durable=durable)
-        server = recorded_server(home.cluster)
-        if server is not None and _answers(server.socket_dir, ROLE, ROLE):
-            return RunningPostgres(home, server.socket_dir, server.pid, lock=None)
-        time.sleep(ATTACH_POLL_S)
+    with usable(data):
+        home = settle(data)
+        home.private_folder("postgres", "run")
+        deadline = time.monotonic() + ATTACH_LIMIT_S
+        while time.monotonic() < deadline:
+            lock = take_lock(_lock_path(home))
+            if lock is not None:
+                return _own(home, lock, durable=durable)
+            server = recorded_server(home.cluster)
+            if server is not None and _complaint(server.socket_dir, ROLE, ROLE) is None:
+                return RunningPostgres(home, server.socket_dir, server.pid, lock=None)
+            time.sleep(ATTACH_POLL_S)
+    raise StartFailed(f"The process {read_note(_lock_path(home))} keeps the database of {data}, which does not answer.")
 
 
 def _own(home: Home, lock: OwnerLock, *, durable: bool) -> RunningPostgres:
@@ -131,20 +138,19 @@ def _own(home: Home, lock: OwnerLock, *, durable: bool) -> RunningPostgres:
 
 def _run(home: Home, sockets: Path) -> tuple[RecordedServer, subprocess.Popen[bytes] | None]:
     """Bring up the cluster's server: an orphan that a killed owner left, or a new one as our child."""
-    orphan = running_server(home.cluster)
-    if orphan is not None:
-        _ensure_database(orphan.socket_dir)
-        return orphan, None
     begin = log_size(home.log("postgres"))
-    child = _launch(home, sockets)
+    server, child = running_server(home.cluster), None
+    if server is None:
+        child = _launch(home, sockets)
     try:
-        _wait_until_ready(home, sockets, child, begin)
-        _ensure_database(sockets)
+        server = _wait_until_ready(home, child, begin)
+        _ensure_database(server.socket_dir)
     except BaseException:
-        send(child.pid, signal.SIGINT)
-        child.wait()
+        if child is not None:
+            send(child.pid, signal.SIGINT)
+            child.wait()
         raise
-    return RecordedServer(child.pid, sockets, stopping=False), child
+    return server, child
 
 
 def _launch(home: Home, sockets: Path) -> subprocess.Popen[bytes]:
@@ -174,26 +180,28 @@ def _launch(home: Home, sockets: Path) -> subprocess.Popen[bytes]:
     )
 
 
-def _wait_until_ready(home: Home, sockets: Path, child: subprocess.Popen[bytes], log_begin: int) -> None:
+def _wait_until_ready(home: Home, child: subprocess.Popen[bytes] | None, log_begin: int) -> RecordedServer:
     deadline = time.monotonic() + START_LIMIT_S
-    while not _answers(sockets, SUPERUSER, SUPERUSER):
-        if child.poll() is not None:
-            raise StartFailed(f"PostgreSQL ended while it started:\n{log_tail(home.log('postgres'), log_begin)}")
-        if time.monotonic() > deadline:
-            raise StartFailed(f"PostgreSQL does not answer:\n{log_tail(home.log('postgres'), log_begin)}")
+    complaint: str | None = "it is still starting"
+    while time.monotonic() < deadline and (child is None or child.poll() is None):
+        server = recorded_server(home.cluster)
+        if server is not None and server.status == "ready":
+            complaint = _complaint(server.socket_dir, SUPERUSER, SUPERUSER)
+            if complaint is None:
+                return server
         time.sleep(POLL_S)
+    how = f"does not answer ({complaint})" if child is None or child.poll() is None else "ended while it started"
+    raise StartFailed(f"PostgreSQL {how}:\n{log_tail(home.log('postgres'), log_begin)}")
 
 
-def _answers(sockets: Path, role: str, database: str) -> bool:
-    """Whether a real query is answered now."""
-    if not (sockets / SOCKET_NAME).exists():
-        return False
+def _complaint(sockets: Path, role: str, database: str) -> str | None:
+    """Why a real query is not answered now, None when it is."""
     try:
         with psycopg.connect(_url(sockets, role, database), connect_timeout=CONNECT_LIMIT_S) as connection:
             connection.execute("select 1")
-    except psycopg.OperationalError:
-        return False
-    return True
+    except psycopg.OperationalError as error:
+        return str(error)
+    return None
 
 
 def _ensure_database(sockets: Path) -> None:
@@ -203,6 +211,10 @@ def _ensure_database(sockets: Path) -> None:
             connection.execute(f"create role {ROLE} login createdb")
         if connection.execute("select from pg_database where datname = %s", [ROLE]).fetchone() is None:
             connection.execute(f"create database {ROLE} owner {ROLE}")
+
+
+def _lock_path(home: Home) -> Path:
+    return home.cluster.with_name("owner.lock")
 
 
 def _url(sockets: Path, role: str, database: str) -> str:

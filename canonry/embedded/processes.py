@@ -17,6 +17,7 @@ from canonry.embedded.accounts import Account
 
 POLL_S = 0.01
 QUOTED_LINES = 12
+QUOTED_BYTES = 8_000
 
 
 def spawn(
@@ -27,6 +28,7 @@ def spawn(
     environment: Mapping[str, str],
     death_signal: signal.Signals,
     account: Account | None = None,
+    talks: bool = False,
 ) -> subprocess.Popen[bytes]:
     """Start a program in a session of its own that gets `death_signal` when this process dies.
 
@@ -37,9 +39,10 @@ def spawn(
         environment: all variables of the child; nothing is inherited.
         death_signal: what the kernel sends it when we are gone, however that came (Linux only).
         account: whom it runs as; None keeps ours.
+        talks: connect its input and output to us by pipes; the log then takes its error stream alone.
     """
     # The signal belongs to the *thread* that forks: a child of a pool thread that ends would be killed with it.
-    return _spawning_thread().submit(_spawn, command, log, cwd, environment, death_signal, account).result()
+    return _spawning_thread().submit(_spawn, command, log, cwd, environment, death_signal, account, talks).result()
 
 
 @cache
@@ -55,6 +58,7 @@ def _spawn(
     environment: Mapping[str, str],
     death_signal: signal.Signals,
     account: Account | None,
+    talks: bool,  # noqa: FBT001  (private, called once)
 ) -> subprocess.Popen[bytes]:
     uid, gid = (account.uid, account.gid) if account and account.dropped else (shim.KEEP_ACCOUNT, shim.KEEP_ACCOUNT)
     prefix = [sys.executable, "-I", "-S", shim.__file__, *map(str, (os.getpid(), int(death_signal), uid, gid))]
@@ -62,8 +66,8 @@ def _spawn(
     try:
         return subprocess.Popen(  # noqa: S603  (our own command, no shell)
             [*prefix, *map(str, command)],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
+            stdin=subprocess.PIPE if talks else subprocess.DEVNULL,
+            stdout=subprocess.PIPE if talks else output,
             stderr=output,
             cwd=cwd,
             env=dict(environment),
@@ -111,6 +115,17 @@ def wait_until_gone(pid: int, seconds: float, child: subprocess.Popen[bytes] | N
     return True
 
 
+def end_child(child: subprocess.Popen[bytes], seconds: float) -> None:
+    """Ask a child to end, and kill it when the time was too short: only for what survives that."""
+    child.terminate()
+    child.send_signal(signal.SIGCONT)  # a frozen process would never read the signal
+    try:
+        child.wait(seconds)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+
+
 def send(pid: int, number: signal.Signals) -> None:
     """Send a signal; a process that is gone is no error."""
     try:
@@ -129,6 +144,6 @@ def log_tail(log: Path, since: int = 0) -> str:
     if not log.exists():
         return "(no log)"
     with log.open("rb") as lines:
-        lines.seek(since)
+        lines.seek(max(since, log_size(log) - QUOTED_BYTES))
         text = lines.read().decode("utf-8", "replace")
     return "\n".join(text.splitlines()[-QUOTED_LINES:]) or "(empty log)"

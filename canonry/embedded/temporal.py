@@ -9,13 +9,14 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 from urllib.parse import quote
 
 from canonry.embedded.binaries import find_temporal, temporal_for
 from canonry.embedded.locks import OwnerLock, read_note, take_lock
-from canonry.embedded.placement import Home, settle
+from canonry.embedded.placement import Home, settle, usable
 from canonry.embedded.ports import LOOPBACK, remembered_ports, require_free
-from canonry.embedded.processes import log_size, log_tail, send, server_environment, spawn, wait_until_gone
+from canonry.embedded.processes import end_child, log_size, log_tail, server_environment, spawn
 from canonry.failures import StartFailed
 
 START_LIMIT_S = 60
@@ -40,6 +41,7 @@ class TemporalOptions:
 class RunningTemporal:
     """A Temporal server that this process keeps."""
 
+    name: ClassVar = "temporal"
     home: Home
     options: TemporalOptions
     ports: Mapping[str, int]
@@ -98,11 +100,7 @@ class RunningTemporal:
 
     def end(self) -> None:
         """End the process, but keep the store locked, to start it again."""
-        send(self.pid, signal.SIGTERM)
-        send(self.pid, signal.SIGCONT)  # a frozen server would never read the signal
-        if not wait_until_gone(self.pid, STOP_LIMIT_S, self.child):
-            send(self.pid, signal.SIGKILL)
-            self.child.wait()
+        end_child(self.child, STOP_LIMIT_S)
 
     def launch_again(self) -> None:
         """Start a server that died, at the same address; it is ready after `wait_until_ready`."""
@@ -180,25 +178,30 @@ def launch_temporal(
     Raises:
         StartFailed: the port is taken or another process keeps the store.
     """
-    home = settle(data)
-    lock_path = home.path / "temporal.lock"
-    lock = take_lock(lock_path)
-    # The server itself does not lock its file: a second one would start on it and serve.
-    if lock is None:
-        raise StartFailed(f"The process {read_note(lock_path)} keeps the Temporal store of {home.data}.")
-    try:
-        home.private_folder("temporal")
-        if port:
-            require_free(port, "Temporal")
-        chosen = remembered_ports(home.path / "temporal.ports", ("grpc", "ui", "http"))
-        ports = {**chosen, "grpc": port or chosen["grpc"]}
-        options = TemporalOptions(namespace, ui, search_attributes or {}, dynamic_config or {})
-        begin = log_size(home.log("temporal"))
-        child = _launch(home, options, ports)
-    except BaseException:
-        lock.release()
-        raise
+    with usable(data):
+        home = settle(data)
+        lock = take_lock(home.path / "temporal.lock")
+        # The server itself does not lock its file: a second one would start on it and serve.
+        if lock is None:
+            keeper = read_note(home.path / "temporal.lock")
+            raise StartFailed(f"The process {keeper} keeps the Temporal store of {home.data}.")
+        try:
+            home.private_folder("temporal")
+            ports = _ports(home, port)
+            options = TemporalOptions(namespace, ui, search_attributes or {}, dynamic_config or {})
+            begin = log_size(home.log("temporal"))
+            child = _launch(home, options, ports)
+        except BaseException:
+            lock.release()
+            raise
     return RunningTemporal(home, options, ports, lock, child, begin)
+
+
+def _ports(home: Home, wanted: int) -> Mapping[str, int]:
+    if wanted:
+        require_free(wanted, "Temporal")
+    chosen = remembered_ports(home.path / "temporal.ports", ("grpc", "ui", "http"))
+    return {**chosen, "grpc": wanted or chosen["grpc"]}
 
 
 def _launch(home: Home, options: TemporalOptions, ports: Mapping[str, int]) -> subprocess.Popen[bytes]:

@@ -1,0 +1,41 @@
+"""Ctrl-C, SIGTERM and a closed terminal mean the same, once: stop everything in order."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Stopped(KeyboardInterrupt):
+    """Somebody asked us to stop; it is not a failure."""
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Raise `Stopped` in the block at the first stop signal; later ones are ignored, so that stopping is not cut short.
+
+    Call it from the main thread; the former handlers return with its end.
+    """
+    former = {number: signal.signal(number, _stop) for number in STOP_SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)
+
+
+def no_longer_stoppable() -> None:
+    """From here on stop signals are ignored: whatever follows is the stopping itself."""
+    for number in STOP_SIGNALS:
+        signal.signal(number, _ignore)
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    no_longer_stoppable()
+    raise Stopped
+
+
+def _ignore(number: int, frame: FrameType | None) -> None:
+    """A handler, not SIG_IGN, which children would inherit."""

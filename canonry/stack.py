@@ -1,0 +1,220 @@
+"""The whole of Canonry as one supervised family of processes: Postgres, Temporal, worker and API."""
+
+import http
+import http.client
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from canonry.embedded.locks import read_note, take_lock
+from canonry.embedded.placement import data_folder, log_of, usable
+from canonry.embedded.ports import LOOPBACK, require_free
+from canonry.embedded.postgres import RunningPostgres, start_postgres
+from canonry.embedded.processes import log_tail
+from canonry.embedded.temporal import RunningTemporal, launch_temporal
+from canonry.failures import CommandFailed, StartFailed
+from canonry.preparation import OWNER_TOKEN, begin_preparation
+from canonry.services import Service, start_service
+from canonry.signals import no_longer_stoppable, stoppable
+from canonry.supervisor import Part, Supervisor
+from models.settings import PREFIX, Settings
+from workflows.search_attributes import SEARCH_ATTRIBUTES
+
+READY_LIMIT_S = 120
+# Other commands own the database for the moment they need it.
+OWNERSHIP_LIMIT_S = 30
+ANSWER_LIMIT_S = 10
+POLL_S = 0.05
+# A service that outlives its own grace is stuck.
+KILL_AFTER_S = 5
+STOP_ORDER = ("api", "worker", "temporal", "postgres")
+
+
+@dataclass(frozen=True)
+class RunningCanonry:
+    """A stack that serves. `new_secret` is the owner's token when this start made the organization."""
+
+    url: str
+    temporal_ui_url: str | None
+    data: Path
+    new_secret: str | None
+    seconds_to_ready: float
+    parts: Sequence[Part]
+    supervisor: Supervisor
+
+    @property
+    def first_start(self) -> bool:
+        """Whether the database was empty before."""
+        return self.new_secret is not None
+
+    @property
+    def owner_token(self) -> Path:
+        """The file with the owner's token, private to the account that started it first."""
+        return self.data / OWNER_TOKEN
+
+    def wait(self) -> None:
+        """Serve until somebody stops us.
+
+        Raises:
+            CommandFailed: a part cannot be kept alive.
+        """
+        self.supervisor.wait()
+
+    def memory(self) -> Mapping[str, int]:
+        """Bytes by part with all its processes; pages that several share count by share (PSS) on Linux."""
+        return {part.name: _memory(psutil.Process(part.pid)) for part in self.parts} | {
+            "supervisor": _bytes(psutil.Process())
+        }
+
+
+@contextmanager
+def started(settings: Settings, report: Callable[[str], None]) -> Iterator[RunningCanonry]:
+    """Start everything in `settings.data`, serve while the block runs, then stop API, worker, Temporal and Postgres.
+
+    Ctrl-C, SIGTERM and SIGHUP end the block by `Stopped`. What the settings place elsewhere is not started.
+
+    Args:
+        settings: of this process; the children get the same.
+        report: takes lines for a person, later from another thread too.
+
+    Raises:
+        CommandFailed: another `canonry up` has the folder, a port is taken, or a part does not start.
+    """
+    with usable(settings.data):
+        data = data_folder(settings.data)
+    parts: list[Part] = []
+    with stoppable(), _only_one(settings, data):
+        supervisor = None
+        try:
+            running = _start(settings, data, parts, report)
+            supervisor = running.supervisor
+            yield running
+        finally:
+            no_longer_stoppable()
+            if supervisor is not None:
+                supervisor.stop()
+            for part in sorted(parts, key=lambda each: STOP_ORDER.index(each.name)):
+                part.stop()
+
+
+def _start(settings: Settings, data: Path, parts: list[Part], report: Callable[[str], None]) -> RunningCanonry:
+    """Start all parts, each noted in `parts` as soon as it runs, so that whoever called can stop them."""
+    environment = {**os.environ, f"{PREFIX}DATA": str(data), f"{PREFIX}PORT": str(settings.port)}
+    preparation = begin_preparation(log=log_of(data, "prepare"), environment=environment)
+    try:
+        temporal = _launch_temporal(settings, data, parts)
+        database_url = settings.database_url or _start_postgres(data, parts, report).url
+        new_secret = preparation.finish(database_url)
+    finally:
+        preparation.cancel()
+    environment[f"{PREFIX}DATABASE_URL"] = database_url
+    ui_url = settings.temporal_ui_url
+    if temporal is not None:
+        temporal.wait_until_ready()
+        ui_url = ui_url or temporal.ui_url
+        environment[f"{PREFIX}TEMPORAL_ADDRESS"] = temporal.address
+    if ui_url is not None:
+        environment[f"{PREFIX}TEMPORAL_UI_URL"] = ui_url
+    services = [_start_service(name, settings, data, environment, parts) for name in ("worker", "api")]
+    _wait_until_ready(settings, services)
+    seconds = time.time() - psutil.Process().create_time()
+    return RunningCanonry(_url(settings), ui_url, data, new_secret, seconds, parts, Supervisor(parts, report))
+
+
+@contextmanager
+def _only_one(settings: Settings, data: Path) -> Iterator[None]:
+    """Hold the folder's lock; whoever else wants to start reads there who has it."""
+    path = data / "up.lock"
+    with usable(data):
+        lock = take_lock(path)
+    if lock is None:
+        pid, _, url = read_note(path).partition(" ")
+        raise CommandFailed(f"Canonry already runs on {data}: process {pid}, {url or 'still starting'}.")
+    try:
+        require_free(settings.port, "the API", settings.host)
+        lock.write(f"{os.getpid()} {_url(settings)}")
+        yield
+    finally:
+        lock.release()
+
+
+def _launch_temporal(settings: Settings, data: Path, parts: list[Part]) -> RunningTemporal | None:
+    if settings.temporal_address is not None:
+        return None
+    temporal = launch_temporal(data, namespace=settings.temporal_namespace, search_attributes=SEARCH_ATTRIBUTES)
+    parts.append(temporal)
+    return temporal
+
+
+def _start_postgres(data: Path, parts: list[Part], report: Callable[[str], None]) -> RunningPostgres:
+    deadline = time.monotonic() + OWNERSHIP_LIMIT_S
+    while not (postgres := start_postgres(data)).owned:
+        if time.monotonic() > deadline:
+            raise StartFailed(f"Another process keeps the database of {data} (server {postgres.pid}); stop that first.")
+        time.sleep(POLL_S)
+    parts.append(postgres)
+    home = postgres.home
+    if home.relocated:
+        report(f"The account {home.account.name} cannot reach {data}: the servers keep their files in {home.path}.")
+    return postgres
+
+
+def _start_service(
+    name: str, settings: Settings, data: Path, environment: Mapping[str, str], parts: list[Part]
+) -> Service:
+    grace_s = settings.shutdown_grace_s + KILL_AFTER_S
+    service = start_service(name, log=log_of(data, name), environment=environment, grace_s=grace_s)
+    parts.append(service)
+    return service
+
+
+def _wait_until_ready(settings: Settings, services: Sequence[Service]) -> None:
+    deadline = time.monotonic() + READY_LIMIT_S
+    answer = None
+    while (answer := _readiness(settings)) is not None:
+        for service in services:
+            if not service.is_running():
+                words = log_tail(service.log, service.log_begin)
+                raise StartFailed(f"canonry {service.name} ended while it started:\n{words}")
+        if time.monotonic() > deadline:
+            raise StartFailed(f"Not ready after {READY_LIMIT_S} s: {answer}")
+        time.sleep(POLL_S)
+
+
+def _readiness(settings: Settings) -> str | None:
+    """What `/readyz` says is missing, None when nothing is."""
+    connection = http.client.HTTPConnection(_reachable_host(settings), settings.port, timeout=ANSWER_LIMIT_S)
+    try:
+        connection.request("GET", "/readyz")
+        answer = connection.getresponse()
+        text = answer.read().decode()
+    except (OSError, http.client.HTTPException) as error:
+        return str(error)
+    finally:
+        connection.close()
+    return None if answer.status == http.HTTPStatus.OK else text
+
+
+def _url(settings: Settings) -> str:
+    return f"http://{_reachable_host(settings)}:{settings.port}"
+
+
+def _reachable_host(settings: Settings) -> str:
+    return LOOPBACK if settings.host in {"0.0.0.0", "::"} else settings.host  # noqa: S104  (compared, not bound)
+
+
+def _memory(process: psutil.Process) -> int:
+    return sum(_bytes(each) for each in [process, *process.children(recursive=True)])
+
+
+def _bytes(process: psutil.Process) -> int:
+    try:
+        found = process.memory_full_info()
+    except psutil.Error:  # it ended meanwhile
+        return 0
+    return int(getattr(found, "pss", found.uss))
