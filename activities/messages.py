@@ -24,6 +24,7 @@ class CommandOutcome(Message):
 
     finished: bool
     succeeded: bool = False
+    review_id: str = ""
 
 
 class PublishBatch(Message):

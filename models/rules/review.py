@@ -59,10 +59,11 @@ class Surroundings:
 
 @dataclass(slots=True)
 class Evaluation:
-    """The outcome: final states by provisional or existing id, who touched each last, and every blocker."""
+    """The outcome: final states by provisional or existing id, who touched each first and last, and every blocker."""
 
     states: dict[MemoryId, State] = field(default_factory=dict)
     bases: dict[MemoryId, State] = field(default_factory=dict)
+    first_touched_by: dict[MemoryId, ProposedDraft] = field(default_factory=dict)
     last_touched_by: dict[MemoryId, ProposedDraft] = field(default_factory=dict)
     blockers: list[Problem] = field(default_factory=list)
     empty: list[DraftEmpty] = field(default_factory=list)
@@ -102,6 +103,7 @@ def _take_draft(evaluation: Evaluation, draft: ProposedDraft, surroundings: Surr
     for memory_id, state in states.items():
         evaluation.states[memory_id] = state
         evaluation.bases.setdefault(memory_id, base.get(memory_id))
+        evaluation.first_touched_by.setdefault(memory_id, draft)
         evaluation.last_touched_by[memory_id] = draft
 
 

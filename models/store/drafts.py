@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 
-from sqlalchemy import Connection, RowMapping, text
+from sqlalchemy import Connection, text
 
 from models.identifiers import (
     CommitId,
@@ -18,30 +18,8 @@ from models.identifiers import (
 )
 from models.rules.folding import Action, DraftOperation
 from models.rules.states import Body
+from models.store.locks import DraftRow, row_of
 from models.store.transaction import Transaction
-
-
-@dataclass(frozen=True, slots=True)
-class StoredDraft:
-    """A Draft's row."""
-
-    org_id: OrganizationId
-    draft_id: DraftId
-    project_id: ProjectId
-    author_id: UserId
-    title: str
-    status: str
-    version: int
-    base_commit_id: CommitId | None
-    base_version: int
-    review_id: ReviewId | None
-    created_at: datetime
-    updated_at: datetime
-
-    @classmethod
-    def of(cls, row: RowMapping) -> "StoredDraft":
-        """From a row of the table."""
-        return cls(**{field.name: row[field.name] for field in fields(cls)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +36,7 @@ class StoredDraftOperation:
     description: str | None
 
 
-def insert_draft(tx: Transaction, draft: StoredDraft) -> None:
+def insert_draft(tx: Transaction, draft: DraftRow) -> None:
     """Store a new Draft."""
     tx.connection.execute(
         text("""
@@ -71,51 +49,20 @@ def insert_draft(tx: Transaction, draft: StoredDraft) -> None:
     )
 
 
-def read_draft(connection: Connection, org_id: OrganizationId, draft_id: DraftId) -> StoredDraft | None:
-    """A Draft's row, whoever asks."""
-    return _one(
-        connection, "select * from drafts where org_id = :org_id and draft_id = :draft_id", org_id, draft_id=draft_id
-    )
-
-
-def lock_draft(connection: Connection, org_id: OrganizationId, draft_id: DraftId) -> StoredDraft | None:
-    """A Draft's row, locked: all that an append takes."""
-    return _one(
-        connection,
-        "select * from drafts where org_id = :org_id and draft_id = :draft_id for no key update",
-        org_id,
-        draft_id=draft_id,
-    )
-
-
-def _one(connection: Connection, sql: str, org_id: OrganizationId, **parameters: str) -> StoredDraft | None:
-    row = connection.execute(text(sql), {"org_id": org_id, **parameters}).mappings().one_or_none()
-    return None if row is None else StoredDraft.of(row)
+def read_draft(connection: Connection, org_id: OrganizationId, draft_id: DraftId) -> DraftRow | None:
+    """A Draft's row, unlocked, whoever asks."""
+    return drafts_by_id(connection, org_id, [draft_id]).get(draft_id)
 
 
 def drafts_by_id(
     connection: Connection, org_id: OrganizationId, draft_ids: Collection[DraftId]
-) -> dict[DraftId, StoredDraft]:
+) -> dict[DraftId, DraftRow]:
     """Drafts' rows, unlocked."""
     rows = connection.execute(
         text("select * from drafts where org_id = :org_id and draft_id = any(:draft_ids)"),
         {"org_id": org_id, "draft_ids": list(draft_ids)},
     )
-    return {row["draft_id"]: StoredDraft.of(row) for row in rows.mappings()}
-
-
-def lock_drafts_in_order(
-    connection: Connection, org_id: OrganizationId, draft_ids: Collection[DraftId]
-) -> dict[DraftId, StoredDraft]:
-    """Drafts' rows, locked by id: last in the lock order of publication."""
-    rows = connection.execute(
-        text("""
-            select * from drafts where org_id = :org_id and draft_id = any(:draft_ids)
-            order by draft_id for no key update
-        """),
-        {"org_id": org_id, "draft_ids": sorted(draft_ids)},
-    )
-    return {row["draft_id"]: StoredDraft.of(row) for row in rows.mappings()}
+    return {row["draft_id"]: row_of(DraftRow, row) for row in rows.mappings()}
 
 
 def list_drafts(
@@ -127,7 +74,7 @@ def list_drafts(
     status: str | None,
     before: tuple[datetime, str] | None,
     limit: int,
-) -> list[StoredDraft]:
+) -> list[DraftRow]:
     """An author's Drafts in projects that still let the author read, newest first.
 
     Args:
@@ -163,7 +110,7 @@ def list_drafts(
             "limit": limit,
         },
     )
-    return [StoredDraft.of(row) for row in rows.mappings()]
+    return [row_of(DraftRow, row) for row in rows.mappings()]
 
 
 def fold_operations(
@@ -195,7 +142,7 @@ def read_operations(connection: Connection, org_id: OrganizationId, draft_id: Dr
         """),
         {"org_id": org_id, "draft_id": draft_id},
     )
-    return [StoredDraftOperation(**row | {"action": Action(row["action"])}) for row in rows.mappings()]
+    return [StoredDraftOperation(**{**row, "action": Action(row["action"])}) for row in rows.mappings()]
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,18 +126,24 @@ def lock_drafts(
 ) -> dict[DraftId, DraftRow]:
     """Lock Drafts, last, by id in one statement; ids that the organization does not have are left out."""
     rows = connection.execute(DRAFTS, {"org_id": org_id, "draft_ids": sorted(set(draft_ids))}).mappings()
-    drafts = [_row(DraftRow, row) for row in rows]
+    drafts = [row_of(DraftRow, row) for row in rows]
     return {draft.draft_id: draft for draft in drafts}
 
 
 R = TypeVar("R", OrganizationRefRow, ProjectRow, ReviewRow, DraftRow)
 
 
+def row_of(kind: type[R], row: RowMapping) -> R:
+    """A table's row as the class of its name; further columns are left out."""
+    return kind(**{field.name: row[field.name] for field in fields(kind)})
+
+
+def one_or_none(kind: type[R], row: RowMapping | None) -> R | None:
+    """The same, of a row that may be missing."""
+    return None if row is None else row_of(kind, row)
+
+
 def _one(kind: type[R], row: RowMapping | None) -> R:
     if row is None:
         raise NotFound("There is no such resource.")
-    return _row(kind, row)
-
-
-def _row(kind: type[R], row: RowMapping) -> R:
-    return kind(**{field.name: row[field.name] for field in fields(kind)})
+    return row_of(kind, row)

@@ -8,7 +8,8 @@ from models.identifiers import MemoryId, OrganizationId, ProjectId, is_provision
 from models.rules.paths import path_key
 from models.rules.review import Evaluation, ProposedDraft, Surroundings, evaluate
 from models.rules.states import MemoryState
-from models.store.drafts import StoredDraft, fold_operations
+from models.store.drafts import fold_operations
+from models.store.locks import DraftRow
 from models.store.memories import changed_since, heads, occupants, states_at
 from models.store.projections import selects
 
@@ -18,7 +19,7 @@ def evaluate_drafts(
     org_id: OrganizationId,
     project_id: ProjectId,
     version: int,
-    drafts: Sequence[StoredDraft],
+    drafts: Sequence[DraftRow],
 ) -> Evaluation:
     """Evaluate Drafts, in order, against the organization's `version`, its present one.
 

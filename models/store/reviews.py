@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 
-from sqlalchemy import Connection, RowMapping, text
+from sqlalchemy import Connection, text
 
 from models.identifiers import (
     DraftId,
@@ -18,35 +18,10 @@ from models.identifiers import (
     new_approval_id,
 )
 from models.rules.states import State
+from models.store.locks import ReviewRow, one_or_none
 from models.store.transaction import Transaction
 
 FINAL = ("withdrawn", "merged")
-
-
-@dataclass(frozen=True, slots=True)
-class StoredReview:
-    """A Review's row."""
-
-    org_id: OrganizationId
-    review_id: ReviewId
-    project_id: ProjectId
-    author_id: UserId
-    title: str
-    description: str
-    status: str
-    closed_reason: str | None
-    version: int
-    submission: int
-    result_hash: str
-    publish_at: datetime | None
-    merged_commit_id: str | None
-    created_at: datetime
-    updated_at: datetime
-
-    @classmethod
-    def of(cls, row: RowMapping) -> "StoredReview":
-        """From a row of the table."""
-        return cls(**{field.name: row[field.name] for field in fields(cls)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,25 +43,16 @@ class StoredApproval:
     created_at: datetime
 
 
-def read_review(connection: Connection, org_id: OrganizationId, review_id: ReviewId) -> StoredReview | None:
-    """A Review's row."""
-    return _one(
-        connection, "select * from reviews where org_id = :org_id and review_id = :review_id", org_id, review_id
+def read_review(connection: Connection, org_id: OrganizationId, review_id: ReviewId) -> ReviewRow | None:
+    """A Review's row, unlocked."""
+    row = connection.execute(
+        text("select * from reviews where org_id = :org_id and review_id = :review_id"),
+        {"org_id": org_id, "review_id": review_id},
     )
+    return one_or_none(ReviewRow, row.mappings().one_or_none())
 
 
-def lock_review_row(connection: Connection, org_id: OrganizationId, review_id: ReviewId) -> StoredReview | None:
-    """A Review's row, locked: after the coordination row and the project, before its Drafts."""
-    sql = "select * from reviews where org_id = :org_id and review_id = :review_id for no key update"
-    return _one(connection, sql, org_id, review_id)
-
-
-def _one(connection: Connection, sql: str, org_id: OrganizationId, review_id: ReviewId) -> StoredReview | None:
-    row = connection.execute(text(sql), {"org_id": org_id, "review_id": review_id}).mappings().one_or_none()
-    return None if row is None else StoredReview.of(row)
-
-
-def insert_review(tx: Transaction, review: StoredReview) -> None:
+def insert_review(tx: Transaction, review: ReviewRow) -> None:
     """Store a new Review; its workflow is told to read it."""
     tx.connection.execute(
         text("""
@@ -200,36 +166,53 @@ def _columns(state: State) -> dict[str, object]:
 
 
 def members_of(
-    connection: Connection, org_id: OrganizationId, review_id: ReviewId, number: int | None = None
-) -> dict[int, list[Member]]:
-    """The Drafts of one submission of a Review, or of all, by number and in order."""
+    connection: Connection, org_id: OrganizationId, review_ids: Collection[ReviewId]
+) -> dict[tuple[ReviewId, int], list[Member]]:
+    """The Drafts of every submission of Reviews, by (Review, number) and in order."""
     rows = connection.execute(
         text("""
-            select number, draft_id, draft_version from review_submission_drafts
-            where org_id = :org_id and review_id = :review_id and (cast(:number as int) is null or number = :number)
-            order by number, position
+            select review_id, number, draft_id, draft_version from review_submission_drafts
+            where org_id = :org_id and review_id = any(:review_ids) order by review_id, number, position
         """),
-        {"org_id": org_id, "review_id": review_id, "number": number},
+        {"org_id": org_id, "review_ids": list(review_ids)},
     )
-    found: dict[int, list[Member]] = {}
+    found: dict[tuple[ReviewId, int], list[Member]] = {}
     for row in rows:
-        found.setdefault(row.number, []).append(Member(row.draft_id, row.draft_version))
+        found.setdefault((row.review_id, row.number), []).append(Member(row.draft_id, row.draft_version))
     return found
 
 
-def approvals_of(connection: Connection, org_id: OrganizationId, review_id: ReviewId) -> list[StoredApproval]:
-    """The approvals that stand, oldest first."""
+def latest_members(connection: Connection, review: ReviewRow) -> list[Member]:
+    """The Drafts of a Review's latest submission, in order."""
     rows = connection.execute(
         text("""
-            select approval_id, actor_id, submission, result_hash, created_at from review_approvals
-            where org_id = :org_id and review_id = :review_id and dropped_at is null order by created_at, approval_id
+            select draft_id, draft_version from review_submission_drafts
+            where org_id = :org_id and review_id = :review_id and number = :number order by position
         """),
-        {"org_id": org_id, "review_id": review_id},
+        {"org_id": review.org_id, "review_id": review.review_id, "number": review.submission},
     )
-    return [StoredApproval(*row) for row in rows]
+    return [Member(row.draft_id, row.draft_version) for row in rows]
 
 
-def insert_approval(tx: Transaction, review: StoredReview) -> None:
+def approvals_of(
+    connection: Connection, org_id: OrganizationId, review_ids: Collection[ReviewId]
+) -> dict[ReviewId, list[StoredApproval]]:
+    """The approvals of Reviews that stand, oldest first."""
+    rows = connection.execute(
+        text("""
+            select review_id, approval_id, actor_id, submission, result_hash, created_at from review_approvals
+            where org_id = :org_id and review_id = any(:review_ids) and dropped_at is null
+            order by created_at, approval_id
+        """),
+        {"org_id": org_id, "review_ids": list(review_ids)},
+    )
+    found: dict[ReviewId, list[StoredApproval]] = {}
+    for review_id, *values in rows:
+        found.setdefault(review_id, []).append(StoredApproval(*values))
+    return found
+
+
+def insert_approval(tx: Transaction, review: ReviewRow) -> None:
     """Bind the actor's approval to the latest submission's result; one of an older result is dropped for it."""
     drop_approvals(tx, review.review_id, actor_id=tx.actor_id)
     tx.connection.execute(

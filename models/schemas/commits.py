@@ -1,0 +1,114 @@
+"""Published Memory, commits and selections on the wire (publication.md §1, §5)."""
+
+from typing import Literal
+
+from pydantic import BaseModel
+
+from models.schemas.instants import Instant
+
+
+class MemoryBody(BaseModel):
+    """What is known of a published Memory, without its text."""
+
+    memory_id: str
+    path: str
+    name: str
+    description: str
+    content_hash: str
+    revision: int
+    status: Literal["active", "archived", "deprecated"]
+    created_at: Instant
+    updated_at: Instant
+
+
+class MemoryWithContent(BaseModel):
+    """A published Memory with its text."""
+
+    memory: MemoryBody
+    content: str
+    etag: str
+
+
+class SelectionBody(BaseModel):
+    """What a project uses of the organization's Memory."""
+
+    resource_ids: list[str]
+    memories: list[MemoryBody]
+    revision: int
+
+
+class CommitBody(BaseModel):
+    """A commit: exactly the fields its id is made of, and the id."""
+
+    commit_id: str
+    scope: Literal["org", "project"]
+    org_id: str
+    project_id: str | None
+    version: int
+    parent_commit_id: str | None
+    tree_id: str
+    message: str
+    review_id: str | None
+    created_by: str
+    created_at: Instant
+    org_commit_id: str | None
+    selection_revision: int | None
+
+
+class TreeEntry(BaseModel):
+    """One entry of a tree."""
+
+    id: str
+    type: Literal["memory", "project_org_selection"]
+    source: Literal["org", "selected_org", "config"]
+    path: str | None
+    description: str
+    blob_id: str
+
+
+class TreeBody(BaseModel):
+    """A whole tree, by id."""
+
+    tree_id: str
+    entries: list[TreeEntry]
+
+
+class BlobBody(BaseModel):
+    """A text by its hash."""
+
+    blob_id: str
+    content: str
+
+
+class CommitSelection(BaseModel):
+    """The selection that a Project Commit stands on."""
+
+    revision: int
+    resource_ids: list[str]
+
+
+class Snapshot(BaseModel):
+    """A complete, immutable version."""
+
+    commit: CommitBody
+    tree: TreeBody
+    blobs: list[BlobBody]
+    project_org_selection: CommitSelection | None
+
+
+class RefBody(BaseModel):
+    """Where a chain stands."""
+
+    name: Literal["refs/heads/main"]
+    commit_id: str | None
+    updated_at: Instant
+
+
+class CommitState(BaseModel):
+    """Whether there is something newer than a client has, and where to get it."""
+
+    ref: RefBody
+    latest: CommitBody | None
+    update_available: bool
+    download_url: str | None
+    incremental_supported: bool

@@ -1,0 +1,176 @@
+"""What all requests and answers share: strict inputs, texts, times, pages, problem documents.
+
+A request schema derives from `Input` (strict, unknown members refused, no null unless a field says so), a query from
+`Query`, an answer from `Output`. A validator refuses by `broken(rule)`; the client sees `{field, rule}`.
+"""
+
+import re
+from datetime import UTC, datetime
+from typing import Annotated, Generic, TypeVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, PlainValidator
+from pydantic import JsonValue as JsonValue
+from pydantic_core import PydanticCustomError
+
+from models.rules.hashes import instant
+from models.rules.names import MAX_NAME_CHARACTERS, broken_email_rule, broken_name_rule, broken_slug_rule, tidy_name
+
+MAX_PAGE = 200
+DEFAULT_PAGE = 50
+MAX_ID_CHARACTERS = 200
+
+
+class Input(BaseModel):
+    """A request body, or a part of one."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class Query(BaseModel):
+    """Query parameters; values arrive as strings."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Output(BaseModel):
+    """An answer, or a part of one; never a table."""
+
+    model_config = ConfigDict(frozen=True, from_attributes=True)
+
+
+def broken(rule: str) -> PydanticCustomError:
+    """The refusal to raise in a validator."""
+    return PydanticCustomError(rule, "{rule}", {"rule": rule})  # type: ignore[arg-type]  # any rule is a literal string
+
+
+def _storable(text: str) -> str:
+    if "\0" in text:
+        raise broken("nul")
+    return text
+
+
+def _name(raw: str) -> str:
+    name = tidy_name(raw)
+    if rule := broken_name_rule(name):
+        raise broken(rule)
+    return name
+
+
+def _email(raw: str) -> str:
+    if rule := broken_email_rule(raw):
+        raise broken(rule)
+    return raw
+
+
+def _slug(raw: str) -> str:
+    if rule := broken_slug_rule(raw):
+        raise broken(rule)
+    return raw
+
+
+def _any_text(raw: object) -> str:
+    if raw is None:
+        raise broken("null")
+    if not isinstance(raw, str):
+        raise broken("type")
+    return raw
+
+
+Text = Annotated[str, AfterValidator(_storable)]
+"""A text that PostgreSQL can hold: valid Unicode (pydantic sees to that) without NUL. Bound its length by `Field`."""
+
+RawText = Annotated[str, PlainValidator(_any_text, json_schema_input_type=str)]
+"""Any JSON string, NUL and lone surrogates included, for fields whose refusal is `operation_invalid` and not ours."""
+
+Id = Annotated[str, AfterValidator(_storable), Field(min_length=1, max_length=MAX_ID_CHARACTERS)]
+"""An id as it comes in; whether it exists is asked later."""
+
+Name = Annotated[
+    str, AfterValidator(_name), Field(json_schema_extra={"minLength": 1, "maxLength": MAX_NAME_CHARACTERS})
+]
+"""A name, tidied: one line of 1-200 characters."""
+
+Email = Annotated[str, AfterValidator(_email)]
+"""An email address."""
+
+Slug = Annotated[str, AfterValidator(_slug)]
+"""A slug: 1-100 of `a-z`, `0-9`, single hyphens."""
+
+RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+
+
+def parse_instant(raw: object) -> datetime:
+    """An RFC 3339 time with its offset, in UTC."""
+    if raw is None:
+        raise broken("null")
+    if not isinstance(raw, str):
+        raise broken("type")
+    if not RFC_3339.fullmatch(raw):
+        raise broken("rfc_3339")
+    try:
+        return datetime.fromisoformat(raw.upper()).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise broken("rfc_3339") from None
+
+
+InstantInput = Annotated[datetime, BeforeValidator(parse_instant, json_schema_input_type=datetime)]
+"""A time in a request: RFC 3339 with its offset."""
+
+Instant = Annotated[datetime, PlainSerializer(instant, return_type=str)]
+"""A time in an answer: RFC 3339 in UTC with six digits and `Z`."""
+
+
+def _whole(raw: object) -> object:
+    if isinstance(raw, str) and not re.fullmatch(r"\d{1,9}", raw, re.ASCII):
+        raise broken("type")
+    return raw
+
+
+WholeNumber = Annotated[int, BeforeValidator(_whole)]
+"""A number in a query: decimal digits only. Bound it by `Field(ge=…, le=…)`."""
+
+
+class NoParameters(Query):
+    """No query parameter is known here."""
+
+
+class ListQuery(Query):
+    """Which page of a list."""
+
+    limit: Annotated[WholeNumber, Field(ge=1, le=MAX_PAGE, description="items a page")] = DEFAULT_PAGE
+    cursor: Annotated[
+        Text | None, Field(max_length=2_000, description="`next_cursor` of the page before, unchanged")
+    ] = None
+
+
+Item = TypeVar("Item", bound=BaseModel)
+
+
+class Page(Output, Generic[Item]):
+    """A page of a list; `next_cursor` is null on the last one."""
+
+    items: list[Item]
+    next_cursor: str | None
+
+
+class FieldError(Output):
+    """A rule that a field of the request breaks; fields as in `operations[2].path`."""
+
+    field: str
+    rule: str
+
+
+class ProblemDocument(Output):
+    """Why a request was refused (RFC 9457); branch on `code`. A code adds the members its description names."""
+
+    model_config = ConfigDict(extra="allow", title="Problem")
+
+    type: str
+    title: str
+    status: int
+    code: str
+    detail: str
+    retryable: bool
+    instance: str
+    request_id: str
+    errors: list[FieldError] | None = None
