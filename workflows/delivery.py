@@ -1,0 +1,111 @@
+import asyncio
+import contextlib
+from collections.abc import Callable
+
+from sqlalchemy import Engine
+
+from models.settings import Settings
+from models.store.operations import Due
+from workflows.due import CLAIM_LIMIT, DueReader
+from workflows.signals import Delivery, delivery_id, order_key
+from workflows.temporal_link import TemporalLink
+
+POLL_S = 1.0
+MAX_SENDERS = 16  # signals in flight from one process; more saturate neither Temporal nor our own two cores faster
+MAX_WAITING = 2_000  # beyond it, deliveries are left to the database, which brings them again
+
+
+class DeliveryLoop:
+    """Brings accepted operations and changed Reviews to their workflows; one in every API and worker process.
+
+    Nobody waits for it: what is not delivered now falls due in the database and is delivered by this or another
+    process (architecture.md §3). `deliver` and `wake` may be called from any thread, at any time.
+    """
+
+    def __init__(self, engine: Engine, settings: Settings) -> None:
+        self._reader = DueReader(engine, settings)
+        self._temporal = TemporalLink(settings)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._woken = asyncio.Event()
+        self._waiting: dict[str, dict[str, Delivery]] = {}
+        self._senders: dict[str, asyncio.Task[None]] = {}
+
+    @property
+    def connected(self) -> bool:
+        """Whether Temporal answered when it was last asked, seconds ago."""
+        return self._temporal.reachable
+
+    def deliver(self, due: Due) -> None:
+        """Deliver a fresh operation, after its COMMIT; returns at once."""
+        self._from_any_thread(lambda: self._accept(due))
+
+    def wake(self) -> None:
+        """Look for due operations now instead of at the next poll; returns at once."""
+        self._from_any_thread(self._woken.set)
+
+    async def run(self) -> None:
+        """Deliver until cancelled."""
+        self._loop = asyncio.get_running_loop()
+        try:
+            while True:
+                self._woken.clear()
+                await self._turn()
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._woken.wait(), POLL_S)
+        finally:
+            self._loop = None
+            await self._end_senders()
+            self._reader.close()
+
+    async def _turn(self) -> None:
+        # While Temporal is away nothing is claimed, so that everything is due at once when it is back.
+        if not await self._temporal.reach():
+            return
+        self._spread()
+        if len(self._waiting) >= MAX_WAITING:
+            return
+        due = await self._reader.read()
+        for delivery in due:
+            self._accept(delivery)
+        if len(due) >= CLAIM_LIMIT:
+            self._woken.set()
+
+    def _from_any_thread(self, call: Callable[[], object]) -> None:
+        # Not running yet, or no longer: the database brings it to another process.
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(call)
+
+    def _accept(self, delivery: Delivery) -> None:
+        if len(self._waiting) < MAX_WAITING:
+            self._waiting.setdefault(order_key(delivery), {}).setdefault(delivery_id(delivery), delivery)
+            self._spread()
+
+    def _spread(self) -> None:
+        """Give senders to the keys that wait, while there are few and Temporal answers."""
+        if not self._temporal.reachable:
+            return
+        for key in self._waiting:
+            if len(self._senders) >= MAX_SENDERS:
+                return
+            if key not in self._senders:
+                self._senders[key] = asyncio.create_task(self._send_in_order(key))
+
+    async def _send_in_order(self, key: str) -> None:
+        """Send what waits under one key; it is kept while Temporal does not answer."""
+        waiting = self._waiting[key]
+        while waiting:
+            identity, delivery = next(iter(waiting.items()))
+            if not await self._temporal.send(delivery):
+                break
+            del waiting[identity]
+        if not waiting:
+            del self._waiting[key]
+        del self._senders[key]
+        self._spread()
+
+    async def _end_senders(self) -> None:
+        senders = list(self._senders.values())
+        for sender in senders:
+            sender.cancel()
+        await asyncio.gather(*senders, return_exceptions=True)

@@ -1,0 +1,85 @@
+"""What the database says is to be delivered now."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from models.settings import Settings
+from models.store.operations import Due, OperationKind, RefreshDue, claim_due, reviews_to_refresh
+from workflows.signals import Delivery
+
+log = logging.getLogger("canonry.delivery")
+
+CLAIM_LIMIT = 200
+REFRESH_AFTER_S = 1.0  # within it, a Review's workflow records a change by itself
+REFRESH_AGAIN_S = 5.0
+FIRST_PAUSE_S = 1.0
+LONGEST_PAUSE_S = 8.0
+
+# A newer version's kinds are left to its processes while both run.
+KNOWN_KINDS = frozenset(kind.value for kind in OperationKind)
+
+
+class DueReader:
+    """Reads with one connection in one thread of its own, so that a slow database blocks no event loop."""
+
+    def __init__(self, engine: Engine, settings: Settings) -> None:
+        self._engine = engine
+        self._settings = settings
+        self._thread = ThreadPoolExecutor(1, "delivery")
+        self._refresh_at: dict[str, float] = {}
+        self._pause_s = 0.0
+        self._resume_at = 0.0
+
+    async def read(self) -> Sequence[Delivery]:
+        """Claim what is due, in order of acceptance; nothing while the database is lost, which is logged once."""
+        if time.monotonic() < self._resume_at:
+            return ()
+        try:
+            operations, reviews = await asyncio.get_running_loop().run_in_executor(self._thread, self._claim)
+        except SQLAlchemyError as error:
+            self._lost(error)
+            return ()
+        self._found()
+        known = sorted((due for due in operations if due.kind in KNOWN_KINDS), key=lambda due: due.operation_id)
+        return [*known, *self._not_recorded(reviews)]
+
+    def close(self) -> None:
+        """Read no more; a query that still runs is left to its statement time-out."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _claim(self) -> tuple[list[Due], list[RefreshDue]]:
+        with self._engine.begin() as connection:
+            operations = claim_due(
+                connection,
+                limit=CLAIM_LIMIT,
+                first_retry_s=self._settings.delivery_first_retry_s,
+                max_retry_s=self._settings.delivery_max_retry_s,
+            )
+            return operations, reviews_to_refresh(connection, limit=CLAIM_LIMIT)
+
+    def _not_recorded(self, reviews: Sequence[RefreshDue]) -> list[RefreshDue]:
+        """Reviews that asked for a refresh a moment ago already, each again at a distance of seconds."""
+        now = time.monotonic()
+        self._refresh_at = {
+            review.review_id: self._refresh_at.get(review.review_id, now + REFRESH_AFTER_S) for review in reviews
+        }
+        overdue = [review for review in reviews if self._refresh_at[review.review_id] <= now]
+        self._refresh_at |= {review.review_id: now + REFRESH_AGAIN_S for review in overdue}
+        return overdue
+
+    def _lost(self, error: SQLAlchemyError) -> None:
+        if self._pause_s == 0:
+            log.warning("the database does not answer (%s); deliveries wait for it", type(error).__name__)
+        self._pause_s = min(max(FIRST_PAUSE_S, 2 * self._pause_s), LONGEST_PAUSE_S)
+        self._resume_at = time.monotonic() + self._pause_s
+
+    def _found(self) -> None:
+        if self._pause_s:
+            log.info("the database answers again")
+        self._pause_s = 0.0

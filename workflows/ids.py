@@ -1,0 +1,16 @@
+"""Workflow ids: the business identity, readable and stable, so that a repeated start finds what runs."""
+
+
+def review_workflow_id(review_id: str) -> str:
+    """Who carries a Review's life."""
+    return f"review/{review_id}"
+
+
+def publication_workflow_id(org_id: str) -> str:
+    """Who publishes for an organization."""
+    return f"publication/{org_id}"
+
+
+def projection_workflow_id(project_id: str) -> str:
+    """Who changes a project's selection."""
+    return f"projection/{project_id}"

@@ -1,0 +1,35 @@
+"""How long workflows wait for activities, and how they try again."""
+
+from datetime import timedelta
+from typing import TypedDict
+
+from temporalio.common import RetryPolicy
+
+# Bounded by no number of attempts and no schedule-to-close: whatever is killed in between, an accepted operation ends.
+RETRY = RetryPolicy(
+    initial_interval=timedelta(seconds=0.2), backoff_coefficient=2, maximum_interval=timedelta(seconds=10)
+)
+
+
+class Patience(TypedDict):
+    """Arguments of an activity's call."""
+
+    start_to_close_timeout: timedelta
+    heartbeat_timeout: timedelta
+    retry_policy: RetryPolicy
+
+
+# Above the database's own time-outs (settings), which therefore give up first. Every activity's worker beats for it
+# (boundary.py), so the work of a killed worker is taken up after seconds and not after the whole start-to-close.
+TRANSACTION: Patience = {
+    "start_to_close_timeout": timedelta(seconds=30),
+    "heartbeat_timeout": timedelta(seconds=5),
+    "retry_policy": RETRY,
+}
+
+# After an unforeseen failure, which the operation's row counts: the fifth ends it, so this is no endless loop.
+FIRST_PAUSE = timedelta(seconds=0.5)
+LONGEST_PAUSE = timedelta(seconds=5)
+
+# A Review whose timer is due is read again at this distance until whoever acts on it has moved the timer.
+DUE_AGAIN = timedelta(seconds=30)

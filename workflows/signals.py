@@ -1,0 +1,126 @@
+"""How an operation or a changed Review reaches its workflow: signal-with-start, ids only."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from temporalio.client import Client
+from temporalio.common import TypedSearchAttributes
+
+from activities.messages import Command
+from models.settings import Settings
+from models.store.operations import Due, OperationKind, RefreshDue
+from workflows.ids import review_workflow_id
+from workflows.projection import ProjectionWorkflow
+from workflows.publication_lane import PublicationLane
+from workflows.review import ReviewWorkflow
+from workflows.search_attributes import ORGANIZATION_ID, PROJECT_ID, REVIEW_ID, REVIEW_STATUS
+from workflows.states import LaneState, ProjectionState, ReviewState
+from workflows.visibility import attributes
+
+Delivery = Due | RefreshDue
+
+STARTING = "starting"  # a Review's status for operators until its workflow has read the row
+
+
+def delivery_id(delivery: Delivery) -> str:
+    """By what two deliveries of the same thing are recognized."""
+    return delivery.operation_id if isinstance(delivery, Due) else f"refresh/{delivery.review_id}"
+
+
+def order_key(delivery: Delivery) -> str:
+    """Deliveries of one key go out one after the other, as they came.
+
+    A Review's commands and a project's selections keep their order. Merges of one organization do not wait for each
+    other: they were accepted at the same time or by different people, and the lane's order is that of arrival.
+    """
+    if isinstance(delivery, RefreshDue):
+        return review_workflow_id(delivery.review_id)
+    return delivery.operation_id if delivery.kind == OperationKind.MERGE else delivery.workflow_id
+
+
+async def send(client: Client, delivery: Delivery, settings: Settings) -> None:
+    """Signal the workflow that has to know, and start it if it does not run.
+
+    Raises:
+        RPCError: the server does not answer, or refuses.
+    """
+    call = _refresh_call(delivery) if isinstance(delivery, RefreshDue) else _command_call(delivery, settings)
+    await client.start_workflow(
+        call.workflow.__name__,
+        call.state,
+        id=call.workflow_id,
+        task_queue=settings.task_queue,
+        start_signal=call.signal,
+        start_signal_args=call.signal_arguments,
+        search_attributes=call.search_attributes,
+        memo=call.memo,
+        static_summary=call.summary,
+        rpc_timeout=timedelta(seconds=settings.delivery_timeout_s),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    workflow: type
+    workflow_id: str
+    state: ReviewState | LaneState | ProjectionState
+    signal: str
+    signal_arguments: list[Command]
+    search_attributes: TypedSearchAttributes
+    summary: str
+    memo: Mapping[str, str] = field(default_factory=dict)
+
+
+def _command_call(due: Due, settings: Settings) -> _Call:
+    command = Command(org_id=due.org_id, operation_id=due.operation_id, kind=due.kind)
+    match OperationKind(due.kind):
+        case OperationKind.MERGE:
+            return _Call(
+                PublicationLane,
+                due.workflow_id,
+                LaneState(due.org_id, batch_size=settings.lane_batch_size, max_batches=settings.lane_max_batches),
+                signal="enqueue",
+                signal_arguments=[command],
+                search_attributes=attributes(**{ORGANIZATION_ID: due.org_id}),
+                summary=f"Publication of {due.org_id}",
+            )
+        case OperationKind.SELECT:
+            return _Call(
+                ProjectionWorkflow,
+                due.workflow_id,
+                ProjectionState(due.org_id, due.project_id),
+                signal="command",
+                signal_arguments=[command],
+                search_attributes=attributes(**{ORGANIZATION_ID: due.org_id, PROJECT_ID: due.project_id}),
+                summary=f"Selection of {due.project_id}",
+            )
+        case OperationKind.SUBMIT | OperationKind.RESUBMIT | OperationKind.DECIDE | OperationKind.WITHDRAW:
+            review_id = due.review_id or due.workflow_id.removeprefix(review_workflow_id(""))
+            state = ReviewState(due.org_id, review_id, due.project_id, title=due.title, status=STARTING)
+            return _review_call(state, "command", [command])
+
+
+def _refresh_call(due: RefreshDue) -> _Call:
+    state = ReviewState(due.org_id, due.review_id, due.project_id, title=due.title, status=due.status)
+    return _review_call(state, "refresh", [])
+
+
+def _review_call(state: ReviewState, signal: str, arguments: list[Command]) -> _Call:
+    return _Call(
+        ReviewWorkflow,
+        review_workflow_id(state.review_id),
+        state,
+        signal=signal,
+        signal_arguments=arguments,
+        search_attributes=attributes(
+            **{
+                ORGANIZATION_ID: state.org_id,
+                PROJECT_ID: state.project_id,
+                REVIEW_ID: state.review_id,
+                REVIEW_STATUS: state.status,
+            }
+        ),
+        summary=state.title or state.review_id,
+        memo={"title": state.title} if state.title else {},
+    )
