@@ -1,29 +1,31 @@
 """A real Postgres, Temporal, API and worker for tests, each killed, restarted and stopped by pid."""
 
 import asyncio
-import importlib
-import importlib.util
 import os
+import pwd
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+import pytest
 from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
+from canonry.embedded.accounts import Account, can_read
 from canonry.embedded.ports import free_port
 from canonry.embedded.postgres import RunningPostgres, start_postgres
 from canonry.embedded.temporal import RunningTemporal, start_temporal
+from workflows.search_attributes import SEARCH_ATTRIBUTES
 
 READY_LIMIT_S = 60
 POLL_S = 0.05
@@ -88,25 +90,16 @@ class Service:
         return self.child.wait(seconds)
 
 
-def start_stack(root: Path | None = None, *, search_attributes: dict[str, str] | None = None) -> Stack:
+def start_stack(root: Path | None = None, *, search_attributes: Mapping[str, str] | None = None) -> Stack:
     """Start both servers in `root`, or in a new folder that the servers' account can reach when we are root."""
-    folder = root or Path(tempfile.mkdtemp(prefix="canonry-test-", dir="/tmp"))
-    if root is None:
-        folder.chmod(0o711)  # pytest's own folders are private, which a dropped account cannot pass
+    folder = root or a_reachable_folder()
     postgres = start_postgres(folder, durable=False)
     try:
-        temporal = start_temporal(folder, search_attributes=search_attributes or known_search_attributes())
+        temporal = start_temporal(folder, search_attributes=search_attributes or SEARCH_ATTRIBUTES)
     except BaseException:
         postgres.stop()
         raise
     return Stack(folder, postgres, temporal, temporary=root is None)
-
-
-def known_search_attributes() -> dict[str, str]:
-    """What our workflows index."""
-    if importlib.util.find_spec("workflows.search_attributes") is None:
-        return {}
-    return dict(importlib.import_module("workflows.search_attributes").SEARCH_ATTRIBUTES)
 
 
 def start_api(stack: Stack, database_url: str | None = None, **env: str) -> Service:
@@ -132,6 +125,31 @@ def start_worker(stack: Stack, database_url: str | None = None, **env: str) -> S
     return service
 
 
+def a_reachable_folder() -> Path:
+    """A new folder that any account may pass: pytest's own are private, which a dropped account cannot pass."""
+    folder = Path(tempfile.mkdtemp(prefix="canonry-test-", dir="/tmp"))
+    folder.chmod(0o711)
+    return folder
+
+
+def as_ordinary_user(command: list[str]) -> list[str]:
+    """The same command for an account without rights: ours, or as root `nobody`.
+
+    Root's interpreter may lie below a private folder. Then the command keeps the one capability to read there.
+    """
+    if os.geteuid() != 0:
+        return command
+    setpriv = shutil.which("setpriv")
+    if setpriv is None:
+        pytest.skip("root needs setpriv to try an ordinary user")
+    nobody = pwd.getpwnam("nobody")
+    drop = [setpriv, f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups"]
+    account = Account("nobody", nobody.pw_uid, nobody.pw_gid, dropped=True)
+    if not can_read(account, Path(sys.executable).resolve()) or not can_read(account, Path(__file__)):
+        drop += ["--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"]
+    return [*drop, *command]
+
+
 async def _polls(address: str, queue: str, pid: int) -> bool:
     client = await Client.connect(address)
     answer = await client.workflow_service.describe_task_queue(
@@ -154,7 +172,7 @@ def _start(name: str, stack: Stack, variables: dict[str, str]) -> Service:
     own = {"CANONRY_TEMPORAL_ADDRESS": stack.temporal_address, "CANONRY_DATA": str(stack.root)}
     with log.open("wb") as output:
         child = subprocess.Popen(
-            [sys.executable, "-m", "canonry", name],
+            [sys.executable, "-P", "-m", "canonry", name],
             env=inherited | own | variables,
             stdin=subprocess.DEVNULL,
             stdout=output,

@@ -2,11 +2,14 @@
 
 import json
 import socket
+import time
 from pathlib import Path
 
 from canonry.failures import StartFailed
 
 LOOPBACK = "127.0.0.1"
+CLOSING_LIMIT_S = 1.0
+POLL_S = 0.02
 
 
 def is_free(port: int, host: str = LOOPBACK) -> bool:
@@ -31,9 +34,7 @@ def free_port() -> int:
 def remembered_ports(note: Path, names: tuple[str, ...]) -> dict[str, int]:
     """A port for each name: the one in `note` while it is free, else a new one, noted."""
     earlier = _read(note)
-    ports = {
-        name: earlier[name] if is_free(earlier.get(name, 0)) and name in earlier else free_port() for name in names
-    }
+    ports = {name: earlier[name] if name in earlier and _gets_free(earlier[name]) else free_port() for name in names}
     note.write_text(json.dumps(ports))
     return ports
 
@@ -46,6 +47,16 @@ def require_free(port: int, what: str, host: str = LOOPBACK) -> None:
     """
     if not is_free(port, host):
         raise StartFailed(f"Port {port}, wanted for {what}, is taken by another program.")
+
+
+def _gets_free(port: int) -> bool:
+    """Whether the port is free, or is about to be: a killed server takes a moment to close its sockets."""
+    deadline = time.monotonic() + CLOSING_LIMIT_S
+    while not is_free(port):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(POLL_S)
+    return True
 
 
 def _read(note: Path) -> dict[str, int]:
