@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from models.schemas.instants import Instant
+from models.schemas.common import Instant
 
 
 class MemoryBody(BaseModel):

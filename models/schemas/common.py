@@ -8,9 +8,19 @@ import re
 from datetime import UTC, datetime
 from typing import Annotated, Generic, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, PlainValidator
-from pydantic import JsonValue as JsonValue
-from pydantic_core import PydanticCustomError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    PlainSerializer,
+    PlainValidator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from models.rules.hashes import instant
 from models.rules.names import MAX_NAME_CHARACTERS, broken_email_rule, broken_name_rule, broken_slug_rule, tidy_name
@@ -40,7 +50,7 @@ class Output(BaseModel):
 
 def broken(rule: str) -> PydanticCustomError:
     """The refusal to raise in a validator."""
-    return PydanticCustomError(rule, "{rule}", {"rule": rule})  # type: ignore[arg-type]  # any rule is a literal string
+    return PydanticCustomError(rule, "{rule}", {"rule": rule})
 
 
 def _storable(text: str) -> str:
@@ -120,14 +130,38 @@ Instant = Annotated[datetime, PlainSerializer(instant, return_type=str)]
 """A time in an answer: RFC 3339 in UTC with six digits and `Z`."""
 
 
+def _not_null(raw: object) -> object:
+    if raw is None:
+        raise broken("null")
+    return raw
+
+
+class _MayBeAbsent:
+    """Refuses null and says so in the JSON schema, so that None in our code means only that the field was left out."""
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(_not_null, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        described = handler(schema)
+        choices = [choice for choice in described.pop("anyOf", []) if choice != {"type": "null"}]
+        return {**described, **(choices[0] if len(choices) == 1 else {"anyOf": choices})} if choices else described
+
+
+T = TypeVar("T")
+
+Optional = Annotated[T | None, _MayBeAbsent()]
+"""A field that may be left out but not null: `title: Optional[Title] = None`."""
+
+
 def _whole(raw: object) -> object:
     if isinstance(raw, str) and not re.fullmatch(r"\d{1,9}", raw, re.ASCII):
         raise broken("type")
     return raw
 
 
-WholeNumber = Annotated[int, BeforeValidator(_whole)]
-"""A number in a query: decimal digits only. Bound it by `Field(ge=…, le=…)`."""
+DIGITS = BeforeValidator(_whole)
+"""A number in a query, decimal digits only: `Annotated[int, Field(ge=…, le=…), DIGITS]`."""
 
 
 class NoParameters(Query):
@@ -137,9 +171,9 @@ class NoParameters(Query):
 class ListQuery(Query):
     """Which page of a list."""
 
-    limit: Annotated[WholeNumber, Field(ge=1, le=MAX_PAGE, description="items a page")] = DEFAULT_PAGE
+    limit: Annotated[int, Field(ge=1, le=MAX_PAGE, description="items a page"), DIGITS] = DEFAULT_PAGE
     cursor: Annotated[
-        Text | None, Field(max_length=2_000, description="`next_cursor` of the page before, unchanged")
+        Optional[Text], Field(max_length=2_000, description="`next_cursor` of the page before, unchanged")
     ] = None
 
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from models.schemas.instants import Instant
+from models.schemas.common import Instant
 
 
 class Coordination(BaseModel):

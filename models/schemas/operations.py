@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from models.schemas.common import Instant, Output, Query, WholeNumber
+from models.schemas.common import DIGITS, Instant, Output, Query
 from models.store.operations import StoredOperation
 
 MAX_WAIT_S = 30
@@ -52,4 +52,4 @@ class OperationView(Output):
 class WaitQuery(Query):
     """How long to hold the request for the outcome."""
 
-    wait: Annotated[WholeNumber, Field(ge=0, le=MAX_WAIT_S, description="seconds to wait for the outcome")] = 0
+    wait: Annotated[int, Field(ge=0, le=MAX_WAIT_S, description="seconds to wait for the outcome"), DIGITS] = 0

@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, JsonValue
 
+from models.schemas.common import Instant
 from models.schemas.drafts import MemoryDifference
-from models.schemas.instants import Instant
 
 ReviewStatus = Literal["open", "approved", "rejected", "withdrawn", "merged"]
 

@@ -66,6 +66,14 @@ def organization_commit_fields(
     )
 
 
+def organization_ref(connection: Connection, org_id: OrganizationId) -> tuple[CommitId | None, int]:
+    """Where the organization stands, unlocked: its commit and version, 0 before the first."""
+    row = connection.execute(
+        text("select commit_id, version from organization_refs where org_id = :org_id"), {"org_id": org_id}
+    ).one()
+    return row.commit_id, row.version
+
+
 def read_commit(connection: Connection, org_id: OrganizationId, commit: str) -> RowMapping | None:
     """A commit's row, or None."""
     return (

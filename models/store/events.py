@@ -1,11 +1,13 @@
 """The change feed: appended in the changing transaction, read in an order that never skips (architecture.md §3)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection, Engine, insert, text
 
 from models.identifiers import OrganizationId
+from models.store.commits import StoredCommit
 from models.store.transaction import Transaction
 from models.tables import Event
 
@@ -66,6 +68,27 @@ def append_event(
             at=tx.now,
         )
     )
+
+
+def append_project_commits(tx: Transaction, commits: Sequence[StoredCommit]) -> None:
+    """Tell the followers of every project that got a commit; one statement for however many."""
+    if commits:
+        tx.connection.execute(
+            insert(Event),
+            [
+                {
+                    "org_id": tx.org_id,
+                    "kind": "projection.moved",
+                    "resource_type": "commit",
+                    "resource_id": commit.commit_id,
+                    "project_id": commit.fields.project_id,
+                    "user_id": None,
+                    "version": commit.fields.version,
+                    "at": tx.now,
+                }
+                for commit in commits
+            ],
+        )
 
 
 READ = text("""

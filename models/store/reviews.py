@@ -18,7 +18,7 @@ from models.identifiers import (
     new_approval_id,
 )
 from models.rules.states import State
-from models.store.locks import ReviewRow, one_or_none
+from models.store.locks import ReviewRow, one_or_none, row_of
 from models.store.transaction import Transaction
 
 FINAL = ("withdrawn", "merged")
@@ -78,9 +78,9 @@ class ReviewChange:
     merged_commit_id: str | None = None
 
 
-def change_review(tx: Transaction, review_id: ReviewId, change: ReviewChange) -> None:
-    """Change a Review's row, a version further, and have its workflow read it again."""
-    tx.connection.execute(
+def change_review(tx: Transaction, review_id: ReviewId, change: ReviewChange) -> ReviewRow:
+    """Change a Review's row, a version further, and have its workflow read it again; the row as it is then."""
+    row = tx.connection.execute(
         text("""
             update reviews set
                 status = coalesce(:status, status), closed_reason = coalesce(:closed_reason, closed_reason),
@@ -89,10 +89,12 @@ def change_review(tx: Transaction, review_id: ReviewId, change: ReviewChange) ->
                 merged_commit_id = coalesce(:merged_commit_id, merged_commit_id),
                 version = version + 1, refresh_pending = true, updated_at = :now
             where org_id = :org_id and review_id = :review_id
+            returning *
         """),
         {field.name: getattr(change, field.name) for field in fields(change)}
         | {"org_id": tx.org_id, "review_id": review_id, "now": tx.now},
     )
+    return row_of(ReviewRow, row.mappings().one())
 
 
 def insert_submission(

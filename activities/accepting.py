@@ -1,0 +1,155 @@
+"""What an append accepts: syntax, then targets, then the selection, each asked of all operations (publication.md §2)."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from models.errors import MemoryNotSelected, OperationInvalid, TargetMissing
+from models.identifiers import MemoryId, is_provisional, new_draft_operation_id, new_provisional_id
+from models.rules.bodies import accept_body, accept_description
+from models.rules.folding import Action, DraftOperation, apply, resolve_path
+from models.rules.hashes import body_of
+from models.rules.paths import accept_path
+from models.rules.states import MemoryState, State
+from models.store.draft_views import fold_leniently, made_elsewhere
+from models.store.drafts import NewDraftOperation, append_operations
+from models.store.locks import DraftRow
+from models.store.memories import heads, memories_at_paths, states_at
+from models.store.projections import selects
+from models.store.transaction import Transaction
+
+MAX_OPERATIONS = 1_000
+"""Operations a Draft may hold (publication.md §1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedOperation:
+    """An operation as it was sent.
+
+    `update`, `rename` and `delete` name their target by `memory_id` or by `path`; for `create`, `path` is where it
+    will stand. Texts are not normalized yet.
+    """
+
+    action: Action
+    memory_id: MemoryId | None = None
+    path: str | None = None
+    new_path: str | None = None
+    content: str | None = None
+    description: str | None = None
+
+
+def accept_operations(
+    tx: Transaction,
+    draft: DraftRow,
+    existing: Sequence[DraftOperation],
+    proposed: Sequence[ProposedOperation],
+) -> None:
+    """Store operations after the existing ones of a locked Draft; all of them, or none.
+
+    Raises:
+        OperationInvalid: a path or text breaks a rule, or the Draft would hold too many (`index`, `field`, `rule`).
+        TargetMissing: a target does not exist at that point (`index`).
+        MemoryNotSelected: the project does not select an existing target (`index`).
+    """
+    if len(existing) + len(proposed) > MAX_OPERATIONS:
+        raise OperationInvalid(
+            f"A Draft holds at most {MAX_OPERATIONS} operations.",
+            index=MAX_OPERATIONS - len(existing),
+            field="operations",
+            rule="too_many",
+        )
+    tidy = [_tidy(index, operation) for index, operation in enumerate(proposed)]
+    base = _base(tx, draft, existing, tidy)
+    accepted = _resolve(existing, tidy, base)
+    _require_selected(tx, draft, base.states, accepted)
+    append_operations(tx, draft.draft_id, len(existing), accepted)
+
+
+def _tidy(index: int, operation: ProposedOperation) -> ProposedOperation:
+    """The operation with its paths and texts normalized."""
+    try:
+        return replace(
+            operation,
+            path=None if operation.path is None else accept_path(operation.path),
+            new_path=None if operation.new_path is None else accept_path(operation.new_path, field="new_path"),
+            content=None if operation.content is None else accept_body(operation.content),
+            description=None if operation.description is None else accept_description(operation.description),
+        )
+    except OperationInvalid as problem:
+        problem.context["index"] = index
+        raise
+
+
+@dataclass(frozen=True, slots=True)
+class _Base:
+    """What the operations start from, and who stands at the paths they name."""
+
+    states: Mapping[MemoryId, MemoryState]
+    at_path: Mapping[str, MemoryId]
+
+
+def _base(
+    tx: Transaction,
+    draft: DraftRow,
+    existing: Sequence[DraftOperation],
+    proposed: Sequence[ProposedOperation],
+) -> _Base:
+    paths = {
+        operation.path for operation in proposed if operation.action is not Action.CREATE and operation.path is not None
+    }
+    at_path = memories_at_paths(tx.connection, tx.org_id, paths, draft.base_version)
+    named = {operation.memory_id for operation in (*existing, *proposed) if operation.memory_id is not None}
+    provisional = {memory_id for memory_id in named if is_provisional(memory_id)}
+    published = states_at(tx.connection, tx.org_id, (named - provisional) | set(at_path.values()), draft.base_version)
+    return _Base(published | made_elsewhere(tx.connection, draft, provisional), at_path)
+
+
+def _resolve(
+    existing: Sequence[DraftOperation], proposed: Sequence[ProposedOperation], base: _Base
+) -> list[NewDraftOperation]:
+    """Name every target by its id, against the Draft's state so far."""
+    states = fold_leniently(existing, base.states)
+    accepted: list[NewDraftOperation] = []
+    for index, operation in enumerate(proposed):
+        folded = _folded(operation, _target(index, operation, states, base))
+        apply(states, base.states, folded, index)
+        accepted.append(NewDraftOperation(new_draft_operation_id(), folded, operation.content))
+    return accepted
+
+
+def _target(index: int, operation: ProposedOperation, states: Mapping[MemoryId, State], base: _Base) -> MemoryId:
+    if operation.action is Action.CREATE:
+        return new_provisional_id()
+    if operation.memory_id is not None:
+        return operation.memory_id
+    path = operation.path or ""
+    memory_id = resolve_path(path, states, base.at_path.get(path))
+    if memory_id is None:
+        raise TargetMissing(f"Nothing stands at {path} at this point of the Draft.", index=index, path=path)
+    return memory_id
+
+
+def _folded(operation: ProposedOperation, memory_id: MemoryId) -> DraftOperation:
+    return DraftOperation(
+        action=operation.action,
+        memory_id=memory_id,
+        path=operation.path if operation.action is Action.CREATE else None,
+        new_path=operation.new_path,
+        body=None if operation.content is None else body_of(operation.content),
+        description=operation.description,
+    )
+
+
+def _require_selected(
+    tx: Transaction,
+    draft: DraftRow,
+    base: Mapping[MemoryId, MemoryState],
+    accepted: Collection[NewDraftOperation],
+) -> None:
+    """Existing Memories must be selected, unless they were deleted upstream since the base: that conflicts later."""
+    targets = [operation.folded.memory_id for operation in accepted]
+    existing = {memory_id for memory_id in targets if memory_id in base and not is_provisional(memory_id)}
+    unselected = existing - selects(tx.connection, tx.org_id, draft.project_id, existing)
+    unselected &= set(heads(tx.connection, tx.org_id, unselected))
+    for index, memory_id in enumerate(targets):
+        if memory_id in unselected:
+            raise MemoryNotSelected(f"{memory_id} is not in the project's selection.", index=index, memory_id=memory_id)

@@ -1,0 +1,106 @@
+"""Approve, reject and withdraw: decisions bind to exactly what was submitted (publication.md §4)."""
+
+from activities.closing import withdraw_review
+from activities.requests import DecideRequest, WithdrawRequest
+from activities.scene import Scene, lock_scene, refuse, review_problems
+from models.errors import Forbidden
+from models.identifiers import ReviewId
+from models.rules.approvals import Approval, counted, needed
+from models.schemas.reviews import ReviewBody
+from models.store.access import ADMINISTRATORS
+from models.store.audit import record_audit
+from models.store.drafts import set_status
+from models.store.events import append_event
+from models.store.operations import StoredOperation
+from models.store.review_views import review_body
+from models.store.reviewers import administrators, required_approvals
+from models.store.reviews import (
+    ReviewChange,
+    add_to_timeline,
+    approvals_of,
+    change_review,
+    drop_approvals,
+    insert_approval,
+)
+from models.store.transaction import Transaction
+
+
+def decide(tx: Transaction, operation: StoredOperation) -> ReviewBody:
+    """Approve or reject a Review's latest submission."""
+    request = DecideRequest.model_validate(operation.request)
+    scene = lock_scene(tx, operation.review_id or ReviewId(""))
+    scene.access.require_administrator()
+    if request.decision == "approved" and _stands(tx, scene):
+        return review_body(tx.connection, tx.org_id, scene.review.review_id)
+    refuse(review_problems(scene, expected_version=request.expected_review_version, admits=("open", "approved")))
+    if request.decision == "approved":
+        _approve(tx, scene, request)
+    else:
+        _reject(tx, scene, request)
+    return review_body(tx.connection, tx.org_id, scene.review.review_id)
+
+
+def withdraw(tx: Transaction, operation: StoredOperation) -> ReviewBody:
+    """Take a Review back; its Drafts reopen."""
+    request = WithdrawRequest.model_validate(operation.request)
+    scene = lock_scene(tx, operation.review_id or ReviewId(""))
+    if scene.review.author_id != tx.actor_id and scene.access.org_role not in ADMINISTRATORS:
+        raise Forbidden("Only the Review's author, owners and admins withdraw it.")
+    refuse(review_problems(scene, expected_version=request.expected_review_version, admits=("open", "approved")))
+    withdraw_review(tx, scene.review, scene.member_drafts, closed_reason="withdrawn", reason=request.reason)
+    return review_body(tx.connection, tx.org_id, scene.review.review_id)
+
+
+def _stands(tx: Transaction, scene: Scene) -> bool:
+    """Whether the actor has approved exactly this already: the same approval twice changes nothing."""
+    if scene.review.status not in ("open", "approved"):
+        return False
+    approvals = approvals_of(tx.connection, tx.org_id, [scene.review.review_id])
+    return any(
+        approval.actor_id == tx.actor_id and approval.result_hash == scene.review.result_hash
+        for approval in approvals.get(scene.review.review_id, ())
+    )
+
+
+def _approve(tx: Transaction, scene: Scene, request: DecideRequest) -> None:
+    insert_approval(tx, scene.review)
+    reached = len(count_approvals(tx, scene)) >= needed(required_approvals(tx.connection, tx.org_id))
+    change_review(tx, scene.review.review_id, ReviewChange(status="approved" if reached else None))
+    _record(tx, scene, "approved", request)
+
+
+def _reject(tx: Transaction, scene: Scene, request: DecideRequest) -> None:
+    drop_approvals(tx, scene.review.review_id)
+    set_status(tx, [draft.draft_id for draft in scene.member_drafts], "open")
+    change_review(tx, scene.review.review_id, ReviewChange(status="rejected"))
+    for draft in scene.member_drafts:
+        append_event(
+            tx, "draft.reopened", "draft", draft.draft_id, project_id=draft.project_id, user_id=draft.author_id
+        )
+    _record(tx, scene, "rejected", request)
+
+
+def _record(tx: Transaction, scene: Scene, event: str, request: DecideRequest) -> None:
+    review = scene.review
+    add_to_timeline(
+        tx,
+        review.review_id,
+        event,
+        submission=review.submission,
+        new_hash=review.result_hash,
+        reason=request.body,
+    )
+    append_event(
+        tx, f"review.{event}", "review", review.review_id, project_id=review.project_id, version=review.version + 1
+    )
+    record_audit(tx, f"review.{event}", "review", review.review_id, after_hash=review.result_hash)
+
+
+def count_approvals(tx: Transaction, scene: Scene) -> tuple[str, ...]:
+    """The people whose approval of the present result counts now."""
+    standing = approvals_of(tx.connection, tx.org_id, [scene.review.review_id]).get(scene.review.review_id, [])
+    return counted(
+        [Approval(approval.actor_id, approval.result_hash) for approval in standing],
+        result_hash=scene.review.result_hash,
+        entitled=administrators(tx.connection, tx.org_id),
+    )

@@ -1,0 +1,253 @@
+"""Publish Reviews: one commit and one ref step each, or nothing at all (publication.md §4).
+
+The lane hands over batches; each merge in them is a transaction of its own.
+"""
+
+import time
+from dataclasses import dataclass
+
+from sqlalchemy import Engine
+from sqlalchemy.exc import DBAPIError
+from temporalio import activity
+
+from activities.boundary import carry_out, is_transient
+from activities.decisions import count_approvals
+from activities.messages import Command, PublishBatch, PublishedBatch
+from activities.requests import MergeRequest
+from activities.scene import Scene, lock_scene, refuse, review_problems
+from models.errors import ApprovalInvalidated, ApprovalsMissing, Problem, VersionConflict
+from models.identifiers import CommitId, MemoryId, OrganizationId, ReviewId, final_id, is_provisional
+from models.rules.hashes import bucket_of, result_hash
+from models.rules.review import Evaluation
+from models.rules.states import MemoryState, State
+from models.schemas.reviews import CreatedMemory, MergeResult
+from models.store.audit import record_audit
+from models.store.commits import StoredCommit, advance_organization_ref, organization_commit_fields, write_commits
+from models.store.drafts import move_bases, set_status
+from models.store.events import append_event, append_project_commits
+from models.store.memories import heads, states_at, write_states
+from models.store.operations import StoredOperation, mark_running
+from models.store.projections import (
+    CommitCause,
+    ProjectionChange,
+    deselect_memories,
+    projects_selecting,
+    refresh_projections,
+    select_memories,
+)
+from models.store.review_evaluation import evaluate_drafts
+from models.store.review_views import review_body
+from models.store.reviewers import required_approvals
+from models.store.reviews import ReviewChange, add_to_timeline, change_review, insert_approval
+from models.store.transaction import Transaction
+from models.store.trees import rehash_organization
+
+BATCH_SHARE = 0.5
+"""A batch stops itself at this share of its start-to-close, and returns what is left (architecture.md §3)."""
+
+
+class PublicationActivities:
+    """The lane's activity, on one process's pool."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    # An exception thrown into a thread in the middle of a COMMIT would be worse than waiting for it.
+    @activity.defn(no_thread_cancel_exception=True)
+    def publish(self, batch: PublishBatch) -> PublishedBatch:
+        """Publish a batch in order, each merge alone; what is not finished comes back."""
+        stop_at = time.monotonic() + BATCH_SHARE * _start_to_close_s()
+        self._show_running(batch)
+        remaining: list[str] = []
+        review_ids: list[str] = []
+        for position, operation_id in enumerate(batch.operation_ids):
+            if time.monotonic() >= stop_at:
+                remaining.extend(batch.operation_ids[position:])
+                break
+            outcome = carry_out(self._engine, Command(org_id=batch.org_id, operation_id=operation_id), publish_review)
+            if outcome.finished:
+                review_ids.append(outcome.review_id)
+            else:
+                remaining.append(operation_id)
+        return PublishedBatch(remaining=tuple(remaining), review_ids=tuple(dict.fromkeys(filter(None, review_ids))))
+
+    def _show_running(self, batch: PublishBatch) -> None:
+        try:
+            with self._engine.begin() as connection:
+                mark_running(connection, OrganizationId(batch.org_id), batch.operation_ids, "publishing")
+        except DBAPIError as error:
+            if not is_transient(error):
+                raise
+
+
+def _start_to_close_s() -> float:
+    allowed = activity.info().start_to_close_timeout
+    if allowed is None:
+        raise ValueError("publishing needs a start-to-close time-out")
+    return allowed.total_seconds()
+
+
+@dataclass(frozen=True, slots=True)
+class _Published:
+    """What a merge wrote: nothing but the present Ref when everything had converged."""
+
+    commit_id: CommitId | None
+    changed: dict[MemoryId, State]
+
+
+def publish_review(tx: Transaction, operation: StoredOperation) -> MergeResult:
+    """Publish a Review (publication.md §4, the five steps)."""
+    request = MergeRequest.model_validate(operation.request)
+    scene = lock_scene(tx, operation.review_id or ReviewId(""))
+    scene.access.require_administrator()
+    evaluation = bring_up_to_date(tx, scene, request)
+    published = write_organization_commit(tx, scene, evaluation)
+    require_published_is_approved(tx, scene, evaluation, published)
+    return conclude(tx, scene, evaluation, published)
+
+
+def bring_up_to_date(tx: Transaction, scene: Scene, request: MergeRequest) -> Evaluation:
+    """Evaluate the Drafts against Current and move bases that fell behind; refuse what is not approved as it stands."""
+    evaluation = evaluate_drafts(
+        tx.connection, tx.org_id, scene.review.project_id, scene.ref.version, scene.member_drafts
+    )
+    refuse(
+        [
+            *review_problems(scene, expected_version=request.expected_review_version, admits=("open", "approved")),
+            *_ref_problems(scene, request),
+            *evaluation.blockers,
+            *_approval_problems(tx, scene, request, evaluation),
+        ]
+    )
+    move_bases(tx, [member.draft_id for member in scene.members], scene.ref.commit_id, scene.ref.version)
+    return evaluation
+
+
+def _ref_problems(scene: Scene, request: MergeRequest) -> list[Problem]:
+    expected = request.expected_org_commit_id
+    if expected is None or expected == (scene.ref.commit_id or "ref-none"):
+        return []
+    return [VersionConflict("The organization has moved on.", expected=expected, actual=scene.ref.commit_id)]
+
+
+def _approval_problems(tx: Transaction, scene: Scene, request: MergeRequest, evaluation: Evaluation) -> list[Problem]:
+    actual = evaluation.result_hash(scene.review.project_id)
+    problems: list[Problem] = [
+        ApprovalInvalidated("The result is not the one that was approved.", expected=expected, actual=actual)
+        for expected in (scene.review.result_hash, request.expected_result_hash)
+        if expected not in (None, actual)
+    ]
+    given = {*count_approvals(tx, scene), tx.actor_id}
+    required = required_approvals(tx.connection, tx.org_id)
+    if len(given) < required:
+        problems.append(ApprovalsMissing("More people have to approve.", required=required, given=len(given)))
+    return problems
+
+
+def write_organization_commit(tx: Transaction, scene: Scene, evaluation: Evaluation) -> _Published:
+    """Write the Memories that change, one Organization Commit, the Ref's step, and the projections."""
+    final = evaluation.final_states
+    current = heads(tx.connection, tx.org_id, final)
+    changed = {memory_id: state for memory_id, state in final.items() if state != current.get(memory_id)}
+    if not changed:
+        return _Published(scene.ref.commit_id, changed)
+    version = scene.ref.version + 1
+    write_states(tx, changed, version)
+    commit = StoredCommit.of(
+        organization_commit_fields(
+            tx,
+            version=version,
+            parent=scene.ref.commit_id,
+            tree_id=rehash_organization(tx, {bucket_of(memory_id) for memory_id in changed}),
+            message=scene.review.title,
+            review_id=scene.review.review_id,
+        )
+    )
+    write_commits(tx, [commit])
+    advance_organization_ref(tx, commit)
+    append_event(tx, "commit.published", "commit", commit.commit_id, version=version)
+    _refresh_projections(tx, scene, changed, current, commit.commit_id)
+    return _Published(commit.commit_id, changed)
+
+
+def _refresh_projections(
+    tx: Transaction,
+    scene: Scene,
+    changed: dict[MemoryId, State],
+    current: dict[MemoryId, MemoryState],
+    commit_id: CommitId,
+) -> None:
+    """Select what is created for the originating project, deselect what is deleted everywhere, then refresh."""
+    created = [memory_id for memory_id, state in changed.items() if state is not None and memory_id not in current]
+    deleted = [memory_id for memory_id, state in changed.items() if state is None]
+    losing = projects_selecting(tx.connection, tx.org_id, deleted)
+    if created:
+        select_memories(tx, scene.project.project_id, created)
+    if deleted:
+        deselect_memories(tx, deleted)
+    change = ProjectionChange(
+        present=projects_selecting(tx.connection, tx.org_id, set(changed).difference(deleted)),
+        absent=losing,
+        reselected={*losing, *([scene.project.project_id] if created else [])},
+    )
+    cause = CommitCause(commit_id, scene.review.title, scene.review.review_id)
+    append_project_commits(tx, refresh_projections(tx, change, cause))
+
+
+def require_published_is_approved(tx: Transaction, scene: Scene, evaluation: Evaluation, published: _Published) -> None:
+    """Read back what the commit's rows say: anything but the approved hash rolls everything back."""
+    version = scene.ref.version + (1 if published.changed else 0)
+    touched = [final_id(memory_id) for memory_id in evaluation.states]
+    written = states_at(tx.connection, tx.org_id, touched, version)
+    states = {memory_id: written.get(memory_id) for memory_id in touched}
+    created = {final_id(memory_id) for memory_id in evaluation.states if is_provisional(memory_id)}
+    if result_hash(states, scene.review.project_id, created) != scene.review.result_hash:
+        raise PublishedDiffers(f"what {scene.review.review_id} wrote is not what was approved")
+
+
+class PublishedDiffers(Exception):  # noqa: N818  (a fact about our own code, not a refusal)
+    """The rows just written do not give the approved hash: a defect, and nothing of it is committed."""
+
+
+def conclude(tx: Transaction, scene: Scene, evaluation: Evaluation, published: _Published) -> MergeResult:
+    """Mark Review and Drafts merged, and record by whom."""
+    review = scene.review
+    if tx.actor_id not in count_approvals(tx, scene):
+        insert_approval(tx, review)
+    set_status(tx, [member.draft_id for member in scene.members], "merged", review_id=review.review_id)
+    change_review(tx, review.review_id, ReviewChange(status="merged", merged_commit_id=published.commit_id))
+    add_to_timeline(tx, review.review_id, "merged", submission=review.submission, new_hash=review.result_hash)
+    for draft in scene.member_drafts:
+        append_event(tx, "draft.merged", "draft", draft.draft_id, project_id=draft.project_id, user_id=draft.author_id)
+    append_event(
+        tx, "review.merged", "review", review.review_id, project_id=review.project_id, version=review.version + 1
+    )
+    record_audit(
+        tx,
+        "review.merged",
+        "review",
+        review.review_id,
+        before_hash=scene.ref.commit_id,
+        after_hash=published.commit_id,
+        detail={"result_hash": review.result_hash},
+    )
+    return MergeResult(
+        review=review_body(tx.connection, tx.org_id, review.review_id),
+        commit_id=published.commit_id,
+        applied_operation_count=len(published.changed),
+        already_published=not published.changed,
+        created=_created(evaluation),
+    )
+
+
+def _created(evaluation: Evaluation) -> list[CreatedMemory]:
+    return [
+        CreatedMemory(
+            draft_id=evaluation.first_touched_by[memory_id].draft_id,
+            provisional_id=memory_id,
+            memory_id=final_id(memory_id),
+            path=state.path,
+        )
+        for memory_id, state in evaluation.states.items()
+        if is_provisional(memory_id) and state is not None
+    ]

@@ -1,0 +1,56 @@
+"""A Review's commands, and what its workflow knows of it."""
+
+from collections.abc import Mapping
+
+from pydantic import BaseModel
+from sqlalchemy import Engine, text
+from temporalio import activity
+
+from activities.boundary import Handler, carry_out
+from activities.decisions import decide, withdraw
+from activities.messages import Command, CommandOutcome, ReviewAddress, ReviewView
+from activities.submissions import resubmit, submit
+from models.store.operations import OperationKind, StoredOperation
+from models.store.transaction import Transaction
+
+HANDLERS: Mapping[OperationKind, Handler] = {
+    OperationKind.SUBMIT: submit,
+    OperationKind.RESUBMIT: resubmit,
+    OperationKind.DECIDE: decide,
+    OperationKind.WITHDRAW: withdraw,
+}
+
+
+def perform(tx: Transaction, operation: StoredOperation) -> BaseModel:
+    """Carry out a Review command by its kind."""
+    return HANDLERS[operation.kind](tx, operation)
+
+
+class ReviewActivities:
+    """The Review workflow's activities, on one process's pool."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    @activity.defn(no_thread_cancel_exception=True)
+    def perform_review_command(self, command: Command) -> CommandOutcome:
+        """Submit, resubmit, decide or withdraw."""
+        return carry_out(self._engine, command, perform)
+
+    @activity.defn(no_thread_cancel_exception=True)
+    def read_review(self, address: ReviewAddress) -> ReviewView:
+        """Read a Review's row for its workflow, and note that the workflow has seen it."""
+        with self._engine.begin() as connection:
+            row = (
+                connection.execute(
+                    text("""
+                        update reviews set refresh_pending = false
+                        where org_id = :org_id and review_id = :review_id
+                        returning status, title, project_id, version, next_timer_at
+                    """),
+                    {"org_id": address.org_id, "review_id": address.review_id},
+                )
+                .mappings()
+                .one_or_none()
+            )
+        return ReviewView(exists=False) if row is None else ReviewView(exists=True, **row)

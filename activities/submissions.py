@@ -1,0 +1,267 @@
+"""Submit and resubmit: Drafts become a numbered, immutable submission, or nothing happens (publication.md §4)."""
+
+from collections.abc import Sequence
+
+from activities.requests import DraftReference, ResubmitRequest, SubmitRequest
+from activities.scene import Scene, archived, lock_scene, refuse, review_problems
+from models.errors import (
+    DraftClosed,
+    DraftSubmitted,
+    DuplicateId,
+    Forbidden,
+    NotFound,
+    OperationInvalid,
+    Problem,
+    VersionConflict,
+)
+from models.identifiers import DraftId, ProjectId, ReviewId
+from models.rules.review import Evaluation
+from models.schemas.reviews import ReviewBody
+from models.store.access import require_project
+from models.store.audit import record_audit
+from models.store.drafts import keep_bodies, move_bases, set_status
+from models.store.events import append_event
+from models.store.locks import (
+    DraftRow,
+    OrganizationRefRow,
+    ReviewRow,
+    lock_coordination,
+    lock_drafts,
+    lock_project,
+)
+from models.store.operations import StoredOperation
+from models.store.review_evaluation import evaluate_drafts
+from models.store.review_views import review_body
+from models.store.reviews import (
+    Member,
+    ReviewChange,
+    add_to_timeline,
+    change_review,
+    drop_approvals,
+    insert_review,
+    insert_submission,
+)
+from models.store.transaction import Transaction
+
+
+def submit(tx: Transaction, operation: StoredOperation) -> ReviewBody:
+    """Open a Review of Drafts; refused, it leaves every one of them as it was."""
+    request = SubmitRequest.model_validate(operation.request)
+    review_id = _named_review(operation)
+    ref = lock_coordination(tx.connection, tx.org_id)
+    project = lock_project(tx.connection, tx.org_id, operation.project_id)
+    require_project(tx.connection, tx.org_id, tx.actor_id, project.project_id).require_write()
+    locked = lock_drafts(tx.connection, tx.org_id, [reference.draft_id for reference in request.drafts])
+    drafts = _named_drafts(tx, request.drafts, locked)
+    problems = [*archived(project), *_draft_problems(request.drafts, drafts, operation.project_id, review_id)]
+    evaluation = _evaluate(tx, ref, operation.project_id, drafts, problems)
+    review = _new_review(tx, operation, request, review_id, evaluation)
+    insert_review(tx, review)
+    _record_submission(tx, ref, review, drafts, evaluation, event="submitted")
+    return review_body(tx.connection, tx.org_id, review_id)
+
+
+def resubmit(tx: Transaction, operation: StoredOperation) -> ReviewBody:
+    """Add a submission to the author's Review; members left out reopen."""
+    request = ResubmitRequest.model_validate(operation.request)
+    scene = lock_scene(tx, _named_review(operation), others=[item.draft_id for item in request.drafts])
+    _require_author(tx, scene)
+    drafts = _named_drafts(tx, request.drafts, scene.drafts)
+    problems = [
+        *review_problems(
+            scene, expected_version=request.expected_review_version, admits=("open", "approved", "rejected")
+        ),
+        *_draft_problems(request.drafts, drafts, scene.review.project_id, scene.review.review_id),
+    ]
+    evaluation = _evaluate(tx, scene.ref, scene.review.project_id, drafts, problems)
+    _reopen_left_out(tx, scene, drafts)
+    review = replace_submission(tx, scene.review, evaluation, title=request.title, description=request.description)
+    _record_submission(tx, scene.ref, review, drafts, evaluation, event="resubmitted")
+    return review_body(tx.connection, tx.org_id, review.review_id)
+
+
+def take_out_draft(tx: Transaction, scene: Scene, draft_id: DraftId) -> None:
+    """Submit what is left of a Review whose Draft was discarded; there is something left.
+
+    What is left may no longer hold on its own (a later Draft built on the discarded one): the submission keeps what
+    can be folded, and mergeability names what is missing.
+    """
+    drafts = [draft for draft in scene.member_drafts if draft.draft_id != draft_id]
+    evaluation = evaluate_drafts(tx.connection, tx.org_id, scene.review.project_id, scene.ref.version, drafts)
+    add_to_timeline(tx, scene.review.review_id, "draft_discarded", submission=scene.review.submission, reason=draft_id)
+    review = replace_submission(tx, scene.review, evaluation)
+    members = [Member(draft.draft_id, draft.version) for draft in drafts]
+    _store_submission(tx, review, members, evaluation)
+
+
+def replace_submission(
+    tx: Transaction,
+    review: ReviewRow,
+    evaluation: Evaluation,
+    *,
+    title: str | None = None,
+    description: str | None = None,
+) -> ReviewRow:
+    """Step a Review to its next submission: an equal result keeps the approvals, any other drops them."""
+    new_hash = evaluation.result_hash(review.project_id)
+    keeps = review.status == "approved" and new_hash == review.result_hash
+    if new_hash != review.result_hash and drop_approvals(tx, review.review_id):
+        add_to_timeline(
+            tx,
+            review.review_id,
+            "approval_dropped",
+            submission=review.submission + 1,
+            old_hash=review.result_hash,
+            new_hash=new_hash,
+        )
+    change = ReviewChange(
+        status="approved" if keeps else "open",
+        title=title,
+        description=description,
+        submission=review.submission + 1,
+        result_hash=new_hash,
+    )
+    return change_review(tx, review.review_id, change)
+
+
+def _named_review(operation: StoredOperation) -> ReviewId:
+    if operation.review_id is None:
+        raise ValueError("the operation names no Review")
+    return operation.review_id
+
+
+def _require_author(tx: Transaction, scene: Scene) -> None:
+    if scene.review.author_id != tx.actor_id:
+        raise Forbidden("Only the Review's author resubmits it.")
+    scene.access.require_write()
+
+
+def _named_drafts(
+    tx: Transaction, references: Sequence[DraftReference], locked: dict[DraftId, DraftRow]
+) -> list[DraftRow]:
+    for position, reference in enumerate(references):
+        draft = locked.get(reference.draft_id)
+        if draft is None or draft.author_id != tx.actor_id:
+            raise NotFound("There is no such Draft.", field=f"drafts[{position}].draft_id")
+    return [locked[reference.draft_id] for reference in references]
+
+
+def _draft_problems(
+    references: Sequence[DraftReference], drafts: Sequence[DraftRow], project_id: ProjectId, review_id: ReviewId
+) -> list[Problem]:
+    problems: list[Problem] = []
+    seen: set[DraftId] = set()
+    for position, (reference, draft) in enumerate(zip(references, drafts, strict=True)):
+        field = f"drafts[{position}].draft_id"
+        if draft.draft_id in seen:
+            problems.append(DuplicateId("A Draft stands once in a Review.", field=field, draft_id=draft.draft_id))
+        seen.add(draft.draft_id)
+        if draft.status in ("merged", "discarded"):
+            problems.append(DraftClosed(f"The Draft is {draft.status}.", draft_id=draft.draft_id, field=field))
+        if draft.status == "submitted" and draft.review_id != review_id:
+            problems.append(DraftSubmitted("The Draft is in another Review.", draft_id=draft.draft_id, field=field))
+        if draft.version != reference.expected_draft_version:
+            problems.append(
+                VersionConflict(
+                    "The Draft has changed.",
+                    draft_id=draft.draft_id,
+                    field=f"drafts[{position}].expected_draft_version",
+                    expected=reference.expected_draft_version,
+                    actual=draft.version,
+                )
+            )
+        if draft.project_id != project_id:
+            problems.append(
+                OperationInvalid(
+                    "The Drafts of a Review belong to one project.", field=field, rule="other_project", index=position
+                )
+            )
+    return problems
+
+
+def _evaluate(
+    tx: Transaction,
+    ref: OrganizationRefRow,
+    project_id: ProjectId,
+    drafts: Sequence[DraftRow],
+    problems: Sequence[Problem],
+) -> Evaluation:
+    evaluation = evaluate_drafts(tx.connection, tx.org_id, project_id, ref.version, drafts)
+    refuse([*problems, *evaluation.empty, *evaluation.blockers])
+    return evaluation
+
+
+def _new_review(
+    tx: Transaction,
+    operation: StoredOperation,
+    request: SubmitRequest,
+    review_id: ReviewId,
+    evaluation: Evaluation,
+) -> ReviewRow:
+    return ReviewRow(
+        org_id=tx.org_id,
+        review_id=review_id,
+        project_id=operation.project_id,
+        author_id=tx.actor_id,
+        title=request.title,
+        description=request.description,
+        status="open",
+        closed_reason=None,
+        version=1,
+        submission=1,
+        result_hash=evaluation.result_hash(operation.project_id),
+        publish_at=None,
+        merged_commit_id=None,
+        created_at=tx.now,
+        updated_at=tx.now,
+    )
+
+
+def _reopen_left_out(tx: Transaction, scene: Scene, drafts: Sequence[DraftRow]) -> None:
+    kept = {draft.draft_id for draft in drafts}
+    left_out = [
+        member.draft_id
+        for member in scene.members
+        if member.draft_id not in kept and scene.drafts[member.draft_id].review_id == scene.review.review_id
+    ]
+    set_status(tx, left_out, "open")
+
+
+def _record_submission(
+    tx: Transaction,
+    ref: OrganizationRefRow,
+    review: ReviewRow,
+    drafts: Sequence[DraftRow],
+    evaluation: Evaluation,
+    *,
+    event: str,
+) -> None:
+    """Bring the Drafts up to date, mark them submitted, and fix what was submitted."""
+    draft_ids = [draft.draft_id for draft in drafts]
+    move_bases(tx, draft_ids, ref.commit_id, ref.version)
+    newly = [draft.draft_id for draft in drafts if draft.status == "open"]
+    set_status(tx, newly, "submitted", review_id=review.review_id)
+    members = [Member(draft.draft_id, draft.version + (draft.status == "open")) for draft in drafts]
+    _store_submission(tx, review, members, evaluation)
+    add_to_timeline(tx, review.review_id, event, submission=review.submission, new_hash=review.result_hash)
+    for draft_id in newly:
+        append_event(tx, "draft.submitted", "draft", draft_id, project_id=review.project_id, user_id=review.author_id)
+    append_event(
+        tx, f"review.{event}", "review", review.review_id, project_id=review.project_id, version=review.version
+    )
+    record_audit(tx, f"review.{event}", "review", review.review_id, after_hash=review.result_hash)
+
+
+def _store_submission(tx: Transaction, review: ReviewRow, members: Sequence[Member], evaluation: Evaluation) -> None:
+    blob_ids = {state.body.blob_id for state in evaluation.states.values() if state is not None}
+    keep_bodies(tx, [member.draft_id for member in members], blob_ids)
+    insert_submission(
+        tx,
+        review.review_id,
+        review.submission,
+        result_hash=review.result_hash,
+        project_id=review.project_id,
+        members=members,
+        states=evaluation.states,
+        bases=evaluation.bases,
+    )

@@ -1,0 +1,221 @@
+"""Drafts as they are shown: coordination is computed on read (publication.md §2)."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from sqlalchemy import Connection, text
+
+from models.errors import TargetMissing
+from models.identifiers import BlobId, CommitId, DraftId, MemoryId, OrganizationId, is_provisional
+from models.rules.differences import unified_diff
+from models.rules.folding import DraftOperation, apply
+from models.rules.occupancy import collisions_with, collisions_within, probe_keys
+from models.rules.states import MemoryState, State
+from models.schemas.drafts import (
+    CollisionBody,
+    Coordination,
+    DraftBody,
+    DraftListItem,
+    DraftOperationBody,
+    DraftResult,
+    MemoryDifference,
+    OperationContent,
+    StateBody,
+)
+from models.store.commits import organization_ref
+from models.store.drafts import StoredDraftOperation, fold_operations, open_creators, read_operations
+from models.store.locks import DraftRow
+from models.store.memories import occupants, states_at
+
+
+def draft_items(connection: Connection, org_id: OrganizationId, drafts: Sequence[DraftRow]) -> list[DraftListItem]:
+    """Drafts without their operations."""
+    coordination = coordinate(connection, org_id, drafts)
+    return [DraftListItem(**_members(draft), coordination=coordination[draft.draft_id]) for draft in drafts]
+
+
+def draft_body(connection: Connection, draft: DraftRow) -> DraftBody:
+    """A Draft with its operations."""
+    coordination = coordinate(connection, draft.org_id, [draft])[draft.draft_id]
+    operations = [_operation(item) for item in read_operations(connection, draft.org_id, draft.draft_id)]
+    return DraftBody(**_members(draft), coordination=coordination, operations=operations)
+
+
+def _members(draft: DraftRow) -> dict[str, object]:
+    names = set(DraftListItem.model_fields) - {"coordination"}
+    return {name: getattr(draft, name) for name in names}
+
+
+def _operation(stored: StoredDraftOperation) -> DraftOperationBody:
+    carries = stored.content is not None or stored.description is not None
+    return DraftOperationBody(
+        operation_id=stored.operation_id,
+        index=stored.index,
+        action=stored.action.value,
+        memory_id=stored.memory_id,
+        path=stored.path,
+        new_path=stored.new_path,
+        content=OperationContent(content=stored.content, description=stored.description) if carries else None,
+    )
+
+
+UPSTREAM = text("""
+    select distinct d.draft_id
+    from drafts d
+    join draft_operations o on o.org_id = d.org_id and o.draft_id = d.draft_id
+    join memory_versions v on v.org_id = o.org_id and v.memory_id = o.memory_id
+     and (v.from_version > d.base_version or v.to_version > d.base_version)
+    where d.org_id = :org_id and d.draft_id = any(:draft_ids)
+""")
+
+
+def coordinate(
+    connection: Connection, org_id: OrganizationId, drafts: Sequence[DraftRow]
+) -> dict[DraftId, Coordination | None]:
+    """How each Draft stands to Current; None for merged and discarded ones."""
+    current, version = organization_ref(connection, org_id)
+    behind = [draft.draft_id for draft in drafts if draft.base_version != version and _is_live(draft)]
+    changed: set[DraftId] = set()
+    if behind:
+        changed = set(connection.execute(UPSTREAM, {"org_id": org_id, "draft_ids": behind}).scalars())
+    return {
+        draft.draft_id: _coordination(draft, current, behind=draft.draft_id in behind, changed=changed)
+        if _is_live(draft)
+        else None
+        for draft in drafts
+    }
+
+
+def _is_live(draft: DraftRow) -> bool:
+    return draft.status in ("open", "submitted")
+
+
+def _coordination(
+    draft: DraftRow, current: CommitId | None, *, behind: bool, changed: Collection[DraftId]
+) -> Coordination:
+    return Coordination(
+        freshness="behind" if behind else "current",
+        reconciliation="unknown" if behind else "clean",
+        current_commit_id=current,
+        candidate_id=None,
+        has_upstream_changes=draft.draft_id in changed,
+    )
+
+
+def draft_result(connection: Connection, draft: DraftRow) -> DraftResult:
+    """What a Draft comes to over its base, with the paths that would collide now."""
+    operations = fold_operations(connection, draft.org_id, [draft.draft_id])[draft.draft_id]
+    base = base_states(connection, draft, operations)
+    states = fold_leniently(operations, base)
+    sources = {draft.draft_id, *_creators(connection, draft, base).values()}
+    contents = read_contents(connection, draft.org_id, _blob_ids(base, states), sources)
+    memories = [
+        difference(memory_id, base.get(memory_id), state, contents) for memory_id, state in sorted(states.items())
+    ]
+    return DraftResult(memories=memories, collisions=_collisions(connection, draft.org_id, states))
+
+
+def base_states(
+    connection: Connection, draft: DraftRow, operations: Collection[DraftOperation]
+) -> dict[MemoryId, MemoryState]:
+    """What the operations start from: the Draft's base, and what the author's other open Drafts make."""
+    named = {operation.memory_id for operation in operations}
+    existing = {memory_id for memory_id in named if not is_provisional(memory_id)}
+    base = states_at(connection, draft.org_id, existing, draft.base_version)
+    return base | made_elsewhere(connection, draft, named - existing)
+
+
+def made_elsewhere(
+    connection: Connection, draft: DraftRow, provisional_ids: Collection[MemoryId]
+) -> dict[MemoryId, MemoryState]:
+    """The present states of provisional ids that other open Drafts of the same author and project create."""
+    creators = _creators(connection, draft, provisional_ids)
+    elsewhere = {draft_id for draft_id in creators.values() if draft_id != draft.draft_id}
+    folded = {
+        draft_id: fold_leniently(operations, {})
+        for draft_id, operations in fold_operations(connection, draft.org_id, elsewhere).items()
+    }
+    return {
+        memory_id: state
+        for memory_id, draft_id in creators.items()
+        if draft_id in folded and (state := folded[draft_id].get(memory_id)) is not None
+    }
+
+
+def _creators(connection: Connection, draft: DraftRow, memory_ids: Collection[MemoryId]) -> dict[MemoryId, DraftId]:
+    provisional_ids = [memory_id for memory_id in memory_ids if is_provisional(memory_id)]
+    return open_creators(
+        connection, draft.org_id, provisional_ids, project_id=draft.project_id, author_id=draft.author_id
+    )
+
+
+def fold_leniently(
+    operations: Collection[DraftOperation], base: Mapping[MemoryId, MemoryState]
+) -> dict[MemoryId, State]:
+    """The fold without the operations whose target has gone since they were accepted."""
+    states: dict[MemoryId, State] = {}
+    for index, operation in enumerate(operations):
+        try:
+            apply(states, base, operation, index)
+        except TargetMissing:
+            continue
+    return states
+
+
+def difference(memory_id: MemoryId, base: State, result: State, contents: Mapping[BlobId, str]) -> MemoryDifference:
+    """A Memory before and after, with the diff of its bodies."""
+    before, after = _shown(base, contents), _shown(result, contents)
+    return MemoryDifference(
+        memory_id=memory_id,
+        base=before,
+        result=after,
+        diff=unified_diff(
+            before.content if before else None,
+            after.content if after else None,
+            old_path=before.path if before else None,
+            new_path=after.path if after else None,
+        ),
+    )
+
+
+def _shown(state: State, contents: Mapping[BlobId, str]) -> StateBody | None:
+    if state is None:
+        return None
+    return StateBody(
+        path=state.path,
+        description=state.description,
+        content=contents[state.body.blob_id],
+        content_hash=state.body.content_hash,
+    )
+
+
+def read_contents(
+    connection: Connection,
+    org_id: OrganizationId,
+    blob_ids: Collection[BlobId],
+    draft_ids: Collection[DraftId] = (),
+) -> dict[BlobId, str]:
+    """The texts of blobs, and of bodies that Drafts carry."""
+    rows = connection.execute(
+        text("""
+            select blob_id, content from blobs where org_id = :org_id and blob_id = any(:blob_ids)
+            union
+            select blob_id, content from draft_operations
+            where org_id = :org_id and draft_id = any(:draft_ids) and blob_id = any(:blob_ids)
+        """),
+        {"org_id": org_id, "blob_ids": list(blob_ids), "draft_ids": list(draft_ids)},
+    )
+    return {row.blob_id: row.content for row in rows}
+
+
+def _blob_ids(*sides: Mapping[MemoryId, State] | Mapping[MemoryId, MemoryState]) -> set[BlobId]:
+    return {state.body.blob_id for side in sides for state in side.values() if state is not None}
+
+
+def _collisions(
+    connection: Connection, org_id: OrganizationId, states: Mapping[MemoryId, State]
+) -> list[CollisionBody]:
+    standing = occupants(connection, org_id, probe_keys(states))
+    return [
+        CollisionBody(path=collision.path, memory_ids=list(collision.memory_ids))
+        for collision in [*collisions_within(states), *collisions_with(states, standing)]
+    ]

@@ -1,0 +1,103 @@
+"""Idempotency keys: the key and the effect of its request commit in one transaction (publication.md §6)."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+import orjson
+from psycopg.errors import LockNotAvailable
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import OperationalError
+
+from models.errors import OperationInProgress
+from models.identifiers import OperationId, OrganizationId, UserId
+
+KEPT = timedelta(days=7)
+ACCEPTED = 202
+
+
+@dataclass(frozen=True, slots=True)
+class RequestKey:
+    """Which request: its scope, the client's key, and the hash of its body."""
+
+    org_id: OrganizationId
+    user_id: UserId
+    method: str
+    path: str
+    key: str
+    body_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAnswer:
+    """What a key was answered: an operation, or status, headers and body. A secret body was not kept."""
+
+    same_body: bool
+    status: int
+    headers: dict[str, str]
+    body: str | None
+    operation_id: OperationId | None
+
+
+CLAIM = text("""
+    insert into idempotency_keys as known (org_id, user_id, method, path, key, body_hash, created_at)
+    values (:org_id, :user_id, :method, :path, :key, :body_hash, clock_timestamp())
+    on conflict (org_id, user_id, method, path, key) do update
+        set body_hash = excluded.body_hash, status = null, headers = null, body = null, operation_id = null,
+            created_at = excluded.created_at
+        where known.created_at < excluded.created_at - :kept
+    returning key
+""")
+READ = text("""
+    select body_hash, status, headers, body, operation_id from idempotency_keys
+    where org_id = :org_id and user_id = :user_id and method = :method and path = :path and key = :key
+""")
+KEEP = text("""
+    update idempotency_keys
+    set status = :status, headers = cast(:headers as jsonb), body = :body, operation_id = :operation_id
+    where org_id = :org_id and user_id = :user_id and method = :method and path = :path and key = :key
+""")
+
+
+def claim_key(connection: Connection, request: RequestKey) -> StoredAnswer | None:
+    """Take the key for this request, or the answer that it was given within the last 7 days.
+
+    A concurrent request with the same key is waited for, as long as `lock_timeout` allows.
+
+    Raises:
+        OperationInProgress: it takes longer.
+    """
+    scope = _scope(request)
+    try:
+        claimed = connection.execute(CLAIM, {**scope, "body_hash": request.body_hash, "kept": KEPT}).one_or_none()
+    except OperationalError as error:
+        if isinstance(error.orig, LockNotAvailable):
+            raise OperationInProgress("The first request with this key is not answered yet.") from None
+        raise
+    if claimed is not None:
+        return None
+    row = connection.execute(READ, scope).one()
+    return StoredAnswer(row.body_hash == request.body_hash, row.status, row.headers, row.body, row.operation_id)
+
+
+def keep_answer(
+    connection: Connection, request: RequestKey, *, status: int, headers: dict[str, str], body: str | None
+) -> None:
+    """Store what the key was answered; `body` None for a secret, which is never kept."""
+    answered = {"status": status, "headers": orjson.dumps(headers).decode(), "body": body, "operation_id": None}
+    connection.execute(KEEP, {**_scope(request), **answered})
+
+
+def keep_operation(connection: Connection, request: RequestKey, operation_id: OperationId) -> None:
+    """Store which operation the key was answered with; a replay reads its present state."""
+    answered = {"status": ACCEPTED, "headers": "{}", "body": None, "operation_id": operation_id}
+    connection.execute(KEEP, {**_scope(request), **answered})
+
+
+def _scope(request: RequestKey) -> dict[str, str]:
+    return {
+        "org_id": request.org_id,
+        "user_id": request.user_id,
+        "method": request.method,
+        "path": request.path,
+        "key": request.key,
+    }
