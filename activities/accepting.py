@@ -1,4 +1,4 @@
-"""What an append accepts: syntax, then targets, then the selection, each asked of all operations (publication.md §2)."""
+"""What an append accepts: syntax, then targets, then the selection, each asked of all operations."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -97,7 +97,8 @@ def _base(
         operation.path for operation in proposed if operation.action is not Action.CREATE and operation.path is not None
     }
     at_path = memories_at_paths(tx.connection, tx.org_id, paths, draft.base_version)
-    named = {operation.memory_id for operation in (*existing, *proposed) if operation.memory_id is not None}
+    named = {operation.memory_id for operation in existing}
+    named |= {operation.memory_id for operation in proposed if operation.memory_id is not None}
     provisional = {memory_id for memory_id in named if is_provisional(memory_id)}
     published = states_at(tx.connection, tx.org_id, (named - provisional) | set(at_path.values()), draft.base_version)
     return _Base(published | made_elsewhere(tx.connection, draft, provisional), at_path)
