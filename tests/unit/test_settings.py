@@ -1,0 +1,71 @@
+import pytest
+
+from models.settings import PREFIX, Settings, SettingsInvalid, load_settings
+
+
+def refusal(**variables: str) -> str:
+    with pytest.raises(SettingsInvalid) as refused:
+        load_settings({f"{PREFIX}{name}": value for name, value in variables.items()})
+    return str(refused.value)
+
+
+def test_without_variables_everything_has_a_default() -> None:
+    settings = load_settings({})
+    assert (settings.host, settings.port, settings.database_url) == ("127.0.0.1", 8080, None)
+
+
+def test_settings_come_from_prefixed_variables() -> None:
+    settings = load_settings({"CANONRY_PORT": "9001", "CANONRY_DATABASE_URL": "postgresql://a@b/c", "OTHER": "x"})
+    assert (settings.port, settings.database_url) == (9001, "postgresql://a@b/c")
+
+
+def test_a_list_is_read_as_json() -> None:
+    assert load_settings({"CANONRY_ALLOWED_HOSTS": '["a.example"]'}).allowed_hosts == ["a.example"]
+
+
+def test_an_unknown_setting_is_refused_with_those_that_exist() -> None:
+    text = refusal(PROT="9001")
+    assert text.startswith("CANONRY_PROT: unknown setting; accepted: ")
+    for name in Settings.model_fields:
+        assert f"{PREFIX}{name.upper()}" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "accepted"),
+    [
+        ("PORT", "many", "integer"),
+        ("PORT", "0", "greater than or equal to 1"),
+        ("PORT", "65536", "less than or equal to 65535"),
+        ("DATABASE_URL", "mysql://a@b/c", "postgresql://user@host/name"),
+        ("TEMPORAL_ADDRESS", "somewhere", "host:port"),
+        ("LOG_LEVEL", "loud", "debug, info, warning or error"),
+        ("ALLOWED_HOSTS", "a.example", "JSON list"),
+        ("ALLOWED_HOSTS", "[]", "at least 1"),
+        ("LANE_MAX_BATCHES", "0", "greater than or equal to 1"),
+        ("SHUTDOWN_GRACE_S", "-1", "greater than 0"),
+    ],
+)
+def test_a_wrong_value_is_refused_by_name_with_what_is_accepted(name: str, value: str, accepted: str) -> None:
+    text = refusal(**{name: value})
+    assert text.startswith(f"CANONRY_{name}: ")
+    assert accepted in text
+
+
+def test_all_wrong_settings_are_told_at_once() -> None:
+    lines = refusal(PORT="x", LOG_LEVEL="loud").splitlines()
+    assert [line.split(":")[0] for line in lines] == ["CANONRY_PORT", "CANONRY_LOG_LEVEL"]
+
+
+@pytest.mark.parametrize("name", ["CANONRY_URL", "CANONRY_TOKEN"])
+def test_the_variables_of_client_commands_are_no_mistake(name: str) -> None:
+    load_settings({name: "x"})
+
+
+@pytest.mark.parametrize("name", sorted(Settings.model_fields))
+def test_every_setting_says_what_it_accepts(name: str) -> None:
+    assert Settings.model_fields[name].description
+
+
+def test_settings_do_not_change() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        load_settings({}).port = 1  # type: ignore[misc]
