@@ -1,0 +1,119 @@
+"""What a router's function works with: who asks, in which transaction, and what they sent, judged in order.
+
+A function first finds what its path names (404), then checks the role (403), then asks for `query` or `body`: that
+checks the token's permission (403), size (413), media type (415) and every rule of the schemas (400). Preconditions
+(428, 412) follow, then whatever holds inside the transaction. So the order of lines is the order of precedence.
+"""
+
+from dataclasses import dataclass, field
+
+from sqlalchemy import Connection
+
+from api.bodies import Errors, I, Q, parse_body, parse_query, refuse, require_json
+from api.headers import IDEMPOTENCY_KEY, if_match, if_match_version, is_visible_ascii, required_version
+from api.requests import Incoming
+from models.errors import Forbidden
+from models.schemas.common import NoParameters
+from models.store.access import ADMINISTRATORS
+from models.store.operations import StoredOperation
+from models.store.tokens import Credential, Permission
+from models.store.transaction import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """An operation, and for how many seconds its caller is ready to wait for the outcome."""
+
+    operation: StoredOperation
+    wait_s: int
+
+
+@dataclass(slots=True)
+class Read:
+    """A GET: `principal` asks on `connection`, which is read only."""
+
+    incoming: Incoming
+    principal: Credential
+    connection: Connection
+    admitted: bool = field(default=False, init=False)
+
+    def query(self, schema: type[Q], *, permission: Permission | None = "read") -> Q:
+        """The query parameters; call it once, after the look-up, even where there are none (`NoParameters`).
+
+        Raises:
+            Forbidden: the token lacks the permission.
+            InvalidRequest: a parameter is unknown, repeated, or breaks a rule.
+        """
+        self.require_permission(permission)
+        value, errors = parse_query(self.incoming.query, schema)
+        refuse(errors)
+        assert value is not None  # noqa: S101  (no errors, so there is a value)
+        return value
+
+    def require_permission(self, permission: Permission | None) -> None:
+        """Raise Forbidden unless the token has the permission; None asks for none."""
+        self.admitted = True
+        if permission is not None and permission not in self.principal.permissions:
+            raise Forbidden("The token does not permit this.", permission=permission)
+
+    def require_administrator(self) -> None:
+        """Raise Forbidden unless an owner or admin asks."""
+        if self.principal.role not in ADMINISTRATORS:
+            raise Forbidden("Only owners and admins may do this.")
+
+    def header(self, name: str) -> str | None:
+        """A request header."""
+        return self.incoming.headers.get(name)
+
+
+@dataclass(slots=True)
+class Write(Read):
+    """A change: everything happens in `tx`, which commits when the function returns and leaves nothing when it raises.
+
+    A deadlock runs the function again, so it may do nothing but write in `tx`. Set `wakes_delivery` when it changed
+    a Review that has a workflow.
+    """
+
+    tx: Transaction
+    wakes_delivery: bool = field(default=False, init=False)
+
+    def body(self, schema: type[I], *, permission: Permission | None = "write") -> I:
+        """The request body; call it after the look-up and the role.
+
+        Raises:
+            Forbidden: the token lacks the permission.
+            TooLarge: the body exceeds 8 MiB.
+            UnsupportedMediaType: it is not JSON.
+            InvalidRequest: body, query or Idempotency-Key break a rule.
+        """
+        self.require_permission(permission)
+        body = self.incoming.whole_body()
+        require_json(self.incoming)
+        value, errors = parse_body(body, schema)
+        refuse(self._surroundings() + errors)
+        assert value is not None  # noqa: S101  (no errors, so there is a value)
+        return value
+
+    def no_body(self, *, permission: Permission | None = "write") -> None:
+        """For a change that is told by its path alone: as `body`, without one."""
+        self.require_permission(permission)
+        refuse(self._surroundings())
+
+    def if_match_version(self) -> int:
+        """The version in `If-Match`, which is required here; compare it by `api.headers.require_match`."""
+        return required_version(self.incoming.headers)
+
+    def if_match_version_if_given(self) -> int | None:
+        """The version in `If-Match`, where it may be left out."""
+        return if_match_version(self.incoming.headers)
+
+    def if_match_ref_if_given(self) -> str | None:
+        """The commit id in `If-Match`, where it may be left out."""
+        return if_match(self.incoming.headers)
+
+    def _surroundings(self) -> Errors:
+        _, errors = parse_query(self.incoming.query, NoParameters)
+        key = self.header(IDEMPOTENCY_KEY)
+        if self.incoming.method == "POST" and key is not None and not is_visible_ascii(key):
+            errors = [*errors, (IDEMPOTENCY_KEY, "visible_ascii")]
+        return errors

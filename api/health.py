@@ -1,0 +1,78 @@
+"""Whether the process lives, and whether its parts are ready (tenancy.md)."""
+
+from collections.abc import Callable, Coroutine
+from typing import Any, Literal
+
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.requests import Request
+from starlette.responses import Response
+
+from api.answers import answer
+from api.exchange import in_thread, problem_response
+from api.openapi import problem_content
+from api.services import Services, services_of
+from models.errors import Unavailable
+from models.migrations import is_current
+from models.schemas.common import Output
+from models.store.events import feed_lag_s
+
+
+class Health(Output):
+    """The process answers."""
+
+    status: Literal["ok"] = "ok"
+
+
+class Readiness(Output):
+    """Each part; a lost Temporal is named and keeps 200, because commands are still accepted."""
+
+    status: Literal["ready", "unavailable"]
+    database: Literal["up", "down"]
+    migrations: Literal["up", "down"]
+    temporal: Literal["up", "down"]
+    feed_lag_s: float | None
+
+
+async def get_health(request: Request) -> Response:
+    """The process answers requests."""
+    return answer(Health()).response()
+
+
+async def get_readiness(request: Request) -> Response:
+    """All parts, by name. First 200 when all are up together; from then on a lost Temporal alone stays 200."""
+    services = services_of(request)
+    readiness = await in_thread(lambda: _readiness(services))
+    if readiness.status == "unavailable":
+        parts = readiness.model_dump(include={"database", "migrations", "temporal", "feed_lag_s"})
+        return problem_response(Unavailable("Not all parts are ready.", **parts), request)
+    services.was_ready = True
+    return answer(readiness).response()
+
+
+ENDPOINTS: tuple[tuple[str, Callable[[Request], Coroutine[Any, Any, Response]], dict[int | str, Any]], ...] = (
+    ("/healthz", get_health, {200: {"model": Health}}),
+    ("/readyz", get_readiness, {200: {"model": Readiness}, 503: problem_content("unavailable")}),
+)
+"""Path, endpoint and documented answers; no prefix, no credential."""
+
+
+def _readiness(services: Services) -> Readiness:
+    temporal: Literal["up", "down"] = "up" if services.delivery.connected else "down"
+    lag: float | None = None
+    database: Literal["up", "down"] = "down"
+    migrations: Literal["up", "down"] = "down"
+    try:
+        with services.engine.connect() as connection:
+            database = "up"
+            migrations = "up" if is_current(connection) else "down"
+        lag = round(feed_lag_s(services.engine), 3)
+    except SQLAlchemyError:
+        database = "down"
+    serves = database == "up" and migrations == "up" and (temporal == "up" or services.was_ready)
+    return Readiness(
+        status="ready" if serves else "unavailable",
+        database=database,
+        migrations=migrations,
+        temporal=temporal,
+        feed_lag_s=lag,
+    )

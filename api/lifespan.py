@@ -1,0 +1,69 @@
+"""What lives as long as the process serves: the pool, the listener, the delivery loop."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+
+import anyio.to_thread
+from fastapi import FastAPI
+from sqlalchemy import Engine
+
+from api.failures import log_defect
+from api.services import Services
+from api.waiting import OperationListener
+from models.database import build_engine
+from models.settings import Settings
+from workflows.delivery import DeliveryLoop
+
+RESTART_PAUSE_S = 1.0
+
+Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
+
+
+class DatabaseNotNamed(SystemExit):
+    """The API needs a database; `canonry up` brings its own."""
+
+
+def lifespan_of(settings: Settings, engine: Engine | None) -> Lifespan:
+    """Open in order, close in reverse."""
+    if settings.database_url is None:
+        raise DatabaseNotNamed("CANONRY_DATABASE_URL is not set; `canonry up` starts an embedded database.")
+    url = settings.database_url
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as closing:
+            pool = engine or build_engine(
+                url, settings, pool_size=settings.api_pool_size, application_name="canonry-api"
+            )
+            if engine is None:
+                closing.callback(pool.dispose)
+            # More threads than connections would only wait for one another inside the pool.
+            anyio.to_thread.current_default_thread_limiter().total_tokens = settings.api_pool_size
+            services = Services(settings, pool, OperationListener(url), DeliveryLoop(pool, settings))
+            await closing.enter_async_context(_running(services.operations.run))
+            await closing.enter_async_context(_running(services.delivery.run))
+            app.state.services = services
+            yield
+
+    return lifespan
+
+
+@asynccontextmanager
+async def _running(run: Callable[[], Coroutine[None, None, None]]) -> AsyncIterator[None]:
+    task = asyncio.create_task(_for_ever(run))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def _for_ever(run: Callable[[], Coroutine[None, None, None]]) -> None:
+    """A loop that fails for an unforeseen reason is logged and begins again; requests are served meanwhile."""
+    while True:
+        try:
+            await run()
+        except Exception as error:  # noqa: BLE001  (whatever it is, the process goes on serving)
+            log_defect(error, request_id="-")
+        await asyncio.sleep(RESTART_PAUSE_S)

@@ -1,0 +1,153 @@
+"""The OpenAPI document, from the routes: operation ids, statuses with their problem codes, headers, no invention."""
+
+import inspect
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any
+
+from fastapi import Depends, FastAPI, Header, Path, Query
+from fastapi.security import HTTPBearer
+from starlette.requests import Request
+from starlette.responses import Response
+
+from api.answers import PROBLEM_TYPE
+from api.exchange import exchange
+from api.headers import IDEMPOTENCY_KEY, IF_MATCH
+from api.routing import Route
+from models.errors import (
+    PRECEDENCE,
+    Forbidden,
+    IdempotencyKeyReused,
+    InternalError,
+    InvalidRequest,
+    NotFound,
+    OperationInProgress,
+    PreconditionFailed,
+    PreconditionRequired,
+    Problem,
+    TooLarge,
+    Unauthenticated,
+    Unavailable,
+    UnsupportedMediaType,
+)
+from models.schemas.common import NoParameters, ProblemDocument
+from models.schemas.operations import OperationView
+
+ALWAYS: tuple[type[Problem], ...] = (Unauthenticated, Forbidden, InvalidRequest, Unavailable, InternalError)
+BEARER = HTTPBearer(bearerFormat="cnr_…", description="A token's secret", auto_error=False)
+
+Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
+Responses = dict[int | str, dict[str, Any]]  # FastAPI's own shape
+
+
+def endpoint_of(route: Route) -> Endpoint:
+    """The ASGI side of a route, with the signature that FastAPI documents; `CanonryRoute` calls it with the request."""
+
+    async def endpoint(request: Request) -> Response:
+        return await exchange(route, request)
+
+    endpoint.__name__ = route.name
+    endpoint.__doc__ = route.function.__doc__
+    endpoint.__signature__ = inspect.Signature(_parameters(route))  # type: ignore[attr-defined]
+    return endpoint
+
+
+def responses_of(route: Route) -> Responses:
+    """Every status of a route: its success, and its problems with their codes."""
+    success: dict[str, Any] = {"description": "Done", "headers": _headers(route)}
+    documented: Responses = {route.status: success if route.answers is None else success | {"model": route.answers}}
+    if route.is_command:
+        location = {"Location": {"schema": {"type": "string"}, "description": "where to poll the operation"}}
+        documented[202] = {"model": OperationView, "description": "Accepted", "headers": location}
+    for status, codes in _codes_by_status(route).items():
+        documented[status] = problem_content(*codes)
+    return documented
+
+
+def problem_content(*codes: str) -> dict[str, Any]:
+    """How a status is documented that has these problem codes."""
+    return {
+        "description": ", ".join(f"`{code}`" for code in codes),
+        "content": {PROBLEM_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
+
+
+def document_exactly(app: FastAPI) -> None:
+    """Leave out what FastAPI documents by itself and we never answer: its 422 for invalid input."""
+    generate = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            document = generate()
+            schemas = document.setdefault("components", {}).setdefault("schemas", {})
+            schemas["Problem"] = ProblemDocument.model_json_schema(ref_template="#/components/schemas/{model}")
+            schemas |= schemas["Problem"].pop("$defs", {})
+            for name in ("HTTPValidationError", "ValidationError"):
+                schemas.pop(name, None)
+            for operations in document["paths"].values():
+                for operation in operations.values():
+                    _drop_foreign_422(operation["responses"])
+            app.openapi_schema = document
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]  # FastAPI documents this way
+
+
+def _drop_foreign_422(responses: dict[str, Any]) -> None:
+    if "application/json" in responses.get("422", {}).get("content", {}):
+        del responses["422"]
+
+
+def problems_of(route: Route) -> list[type[Problem]]:
+    """Every problem that a route can answer, in order of precedence."""
+    kinds = {*ALWAYS, *route.problems}
+    if route.path_parameters:
+        kinds.add(NotFound)
+    if route.accepts is not None:
+        kinds |= {TooLarge, UnsupportedMediaType}
+    if route.if_match:
+        kinds |= {PreconditionRequired, PreconditionFailed}
+    if route.method == "POST":
+        kinds |= {IdempotencyKeyReused, OperationInProgress}
+    return [kind for kind in PRECEDENCE if kind in kinds]
+
+
+def _codes_by_status(route: Route) -> dict[int, list[str]]:
+    codes: dict[int, list[str]] = {}
+    for kind in problems_of(route):
+        codes.setdefault(kind.status, []).append(kind.code)
+    return dict(sorted(codes.items()))
+
+
+def _parameters(route: Route) -> list[inspect.Parameter]:
+    shape: list[tuple[str, object]] = [(name, Annotated[str, Path()]) for name in route.path_parameters]
+    if route.accepts is not None:
+        shape.append(("body", route.accepts))
+    if route.query is not NoParameters:
+        shape.append(("query", Annotated[route.query, Query()]))
+    if route.method == "POST":
+        shape.append(("idempotency_key", _header(IDEMPOTENCY_KEY, "makes the request repeatable for 7 days")))
+    if route.if_match:
+        shape.append(("if_match", _header(IF_MATCH, "the entity tag of the version you read")))
+    if route.is_command:
+        shape.append(("prefer", _header("Prefer", "`wait=N`: hold the request up to N seconds, 30 at most")))
+    shape.append(("credential", Annotated[object, Depends(BEARER)]))
+    optional = ("idempotency_key", "if_match", "prefer")
+    return [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            annotation=annotation,
+            default=None if name in optional else inspect.Parameter.empty,
+        )
+        for name, annotation in shape
+    ]
+
+
+def _header(name: str, description: str) -> object:
+    return Annotated[str | None, Header(alias=name, description=description)]
+
+
+def _headers(route: Route) -> dict[str, Any]:
+    if not route.etag:
+        return {}
+    return {"ETag": {"schema": {"type": "string"}, "description": "the version, quoted"}}

@@ -1,0 +1,179 @@
+"""How a router is written: a function a route, registered on a `Routes`; its name is the operation id and SDK method.
+
+    routes = Routes("projects")
+
+    @routes.read("/projects/{project_id}", answers=ProjectView)
+    def get_project(call: Read, project_id: str) -> Answer:          # read route: one read-only connection
+        access = require_project(call.connection, call.principal.org_id, call.principal.user_id, project_id)  # 404
+        call.query(NoParameters)                                     # 403 by the token, 400
+        return answer(view, version=row.version)
+
+    @routes.write("PATCH", "/projects/{project_id}", accepts=ProjectPatch, answers=ProjectView, if_match=True,
+                  problems=(ProjectArchived, AlreadyExists))
+    def update_project(call: Write, project_id: str) -> Answer:      # synchronous write: one transaction, `call.tx`
+        lock_coordination(call.connection, call.principal.org_id)    # in the written order, before what it guards
+        access = require_project(...)                                # 404
+        access.require_manage()                                      # 403 by the role
+        body = call.body(ProjectPatch)                               # 403 by the token, 413, 415, 400
+        require_match(call.if_match_version(), row.version)          # 400, 428, 412
+        ...                                                          # codes inside the transaction: 409, 422
+        return answer(view, version=row.version)
+
+    @routes.command("POST", "/reviews/{review_id}/merges", accepts=MergeRequest, answers=MergeResult)
+    def merge_review(call: Write, review_id: str) -> StoredOperation:  # workflow command
+        ...                                                          # as above, up to 412; nothing is locked or changed
+        return accept_operation(call.tx, kind=OperationKind.MERGE, ...)  # 202, or the outcome with `Prefer: wait`
+
+Functions are plain `def`, run in a thread, and get the path's parameters by name, as strings. They never commit and
+never catch a Problem to answer it. Authentication, Idempotency-Key, deadlock retries, waiting and problem documents
+happen around them (`api.running`, `api.exchange`). `problems` are the codes of this route beyond those that follow
+from its shape; they are documented in OpenAPI, and each is produced by a test.
+"""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Concatenate, ParamSpec, TypeVar
+
+from pydantic import BaseModel
+
+from api.answers import API, Answer
+from api.calls import Held, Read, Write
+from models.errors import Problem
+from models.schemas.common import Input, NoParameters, Query
+from models.store.operations import StoredOperation
+
+P = ParamSpec("P")
+F = TypeVar("F", bound=Callable[..., Answer | StoredOperation | Held])
+
+ReadHandler = Callable[Concatenate[Read, P], Answer]
+WriteHandler = Callable[Concatenate[Write, P], Answer]
+CommandHandler = Callable[Concatenate[Write, P], StoredOperation]
+PollHandler = Callable[Concatenate[Read, P], Held]
+
+
+def _unset() -> Answer:
+    raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One route: what it takes, what it answers, and the function behind it."""
+
+    method: str
+    path: str
+    answers: type[BaseModel] | None
+    status: int = 200
+    accepts: type[Input] | None = None
+    query: type[Query] = NoParameters
+    problems: tuple[type[Problem], ...] = ()
+    if_match: bool = False
+    etag: bool = False
+    is_command: bool = False
+    deprecated: bool = False
+    tag: str = ""
+    function: Callable[..., Answer | StoredOperation | Held] = field(default=_unset)
+
+    @property
+    def name(self) -> str:
+        """The operation id."""
+        return self.function.__name__
+
+    @property
+    def path_parameters(self) -> list[str]:
+        """The names of the path's parameters, as the function takes them."""
+        return list(inspect.signature(self.function).parameters)[1:]
+
+
+@dataclass(slots=True)
+class Routes:
+    """The routes of one resource, all below `/v1/api`."""
+
+    tag: str
+    routes: list[Route] = field(default_factory=list)
+
+    def read(
+        self,
+        path: str,
+        *,
+        answers: type[BaseModel],
+        query: type[Query] = NoParameters,
+        problems: tuple[type[Problem], ...] = (),
+        etag: bool = False,
+        deprecated: bool = False,
+    ) -> Callable[[ReadHandler[P]], ReadHandler[P]]:
+        """A GET. `query` is what the function passes to `call.query`; `etag` documents the header."""
+        return self._registered(
+            Route("GET", path, answers, query=query, problems=problems, etag=etag, deprecated=deprecated)
+        )
+
+    def write(
+        self,
+        method: str,
+        path: str,
+        *,
+        accepts: type[Input] | None = None,
+        answers: type[BaseModel] | None = None,
+        status: int | None = None,
+        problems: tuple[type[Problem], ...] = (),
+        if_match: bool = False,
+        etag: bool = False,
+    ) -> Callable[[WriteHandler[P]], WriteHandler[P]]:
+        """A synchronous change; 201 for a POST, 204 when it answers nothing, else 200, unless `status` says so.
+
+        `if_match` documents the precondition: the function asks for it by `call.if_match_version()`.
+        """
+        usual = 204 if answers is None else 201 if method == "POST" else 200
+        return self._registered(
+            Route(
+                method,
+                path,
+                answers,
+                status=status or usual,
+                accepts=accepts,
+                problems=problems,
+                if_match=if_match,
+                etag=etag,
+            )
+        )
+
+    def command(
+        self,
+        method: str,
+        path: str,
+        *,
+        accepts: type[Input],
+        answers: type[BaseModel],
+        status: int = 200,
+        problems: tuple[type[Problem], ...] = (),
+        if_match: bool = False,
+    ) -> Callable[[CommandHandler[P]], CommandHandler[P]]:
+        """A workflow command: the function accepts an operation; `status` is that of its result when waited for.
+
+        `problems` includes the codes that only its operation can end with.
+        """
+        return self._registered(
+            Route(
+                method,
+                path,
+                answers,
+                status=status,
+                accepts=accepts,
+                problems=problems,
+                if_match=if_match,
+                is_command=True,
+            )
+        )
+
+    def poll(
+        self, path: str, *, answers: type[BaseModel], query: type[Query]
+    ) -> Callable[[PollHandler[P]], PollHandler[P]]:
+        """A read of an operation that is held until the outcome, or as long as the caller asks."""
+        return self._registered(Route("GET", path, answers, query=query))
+
+    def _registered(self, route: Route) -> Callable[[F], F]:
+        def register(function: F) -> F:
+            self.routes.append(replace(route, path=API + route.path, tag=self.tag, function=function))
+            return function
+
+        return register

@@ -1,0 +1,194 @@
+"""How a router's function runs: authenticated, in one transaction, once per Idempotency-Key, with its problems told.
+
+Everything here runs in a worker thread; there are as many threads as pooled connections.
+"""
+
+import hashlib
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+from sqlmodel import Session
+
+from api.answers import Answer, refusal
+from api.calls import Held, Read, Write
+from api.failures import is_worth_another_try
+from api.headers import IDEMPOTENCY_KEY, bearer_secret, is_visible_ascii
+from api.requests import Incoming
+from models.errors import IdempotencyKeyReused, IdempotencyKeyUsed, Problem, Unauthenticated
+from models.store.idempotency import RequestKey, StoredAnswer, claim_key, keep_answer, keep_operation
+from models.store.operations import Due, StoredOperation, read_operation
+from models.store.tokens import Credential, find_credential
+from models.store.transaction import Transaction
+
+ATTEMPTS = 4
+"""A deadlock or serialization failure is tried again at most three times (architecture.md §3)."""
+FIRST_PAUSE_S = 0.02
+
+REPLAYED = {"Idempotency-Replayed": "true"}
+NOT_STORED = (401, 413, 429)
+SERVER_ERROR = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """An operation that a workflow route accepted, now or, by its key, before."""
+
+    operation: StoredOperation
+    replayed: bool = False
+
+
+Outcome = Answer | StoredOperation
+ReadFunction = Callable[[Read], Answer | Held]
+WriteFunction = Callable[[Write], Outcome]
+
+
+def authenticate(connection: Connection, incoming: Incoming) -> Credential:
+    """Who asks.
+
+    Raises:
+        Unauthenticated: no bearer token, or one that is unknown, expired or revoked.
+    """
+    secret = bearer_secret(incoming.headers)
+    credential = None if secret is None else find_credential(connection, secret)
+    if credential is None:
+        raise Unauthenticated("Send a valid token as `Authorization: Bearer …`.")
+    return credential
+
+
+def run_read(incoming: Incoming, function: ReadFunction) -> Answer | Held:
+    """Answer a GET on a read-only connection."""
+    engine = incoming.services.engine.execution_options(postgresql_readonly=True)
+    with engine.connect() as connection:
+        call = Read(incoming, authenticate(connection, incoming), connection)
+        outcome = function(call)
+    _require_admission(call)
+    return outcome
+
+
+def run_write(incoming: Incoming, function: WriteFunction) -> Answer | Accepted:
+    """Make a change in one transaction; a deadlock is tried again, with jitter."""
+    for attempt in range(ATTEMPTS):
+        try:
+            return _write(incoming, function)
+        except Exception as error:
+            if attempt + 1 == ATTEMPTS or not is_worth_another_try(error):
+                raise
+            time.sleep(random.uniform(0, FIRST_PAUSE_S * 2**attempt))  # noqa: S311  (jitter, not a secret)
+    raise AssertionError
+
+
+def _write(incoming: Incoming, function: WriteFunction) -> Answer | Accepted:
+    with (
+        incoming.services.engine.begin() as connection,
+        Session(connection, expire_on_commit=False, join_transaction_mode="rollback_only") as session,
+    ):
+        principal = authenticate(connection, incoming)
+        tx = Transaction(connection, session, principal.org_id, principal.user_id, incoming.request_id)
+        call = Write(incoming, principal, connection, tx)
+        request = _request_key(incoming, principal)
+        result = _result(_perform(function, call)) if request is None else _once(request, function, call)
+    _deliver(incoming, result, wake=call.wakes_delivery)
+    return result
+
+
+def _deliver(incoming: Incoming, result: Answer | Accepted, *, wake: bool) -> None:
+    """After COMMIT: hand a fresh operation over, without waiting for anything."""
+    if wake:
+        incoming.services.delivery.wake()
+    if isinstance(result, Accepted) and not result.operation.finished:
+        incoming.services.delivery.deliver(_due(result.operation))
+
+
+def _due(operation: StoredOperation) -> Due:
+    return Due(
+        operation.org_id,
+        operation.operation_id,
+        operation.kind.value,
+        operation.workflow_id,
+        operation.project_id,
+        operation.review_id,
+        str(operation.request.get("title", "")),
+    )
+
+
+def _once(request: RequestKey, function: WriteFunction, call: Write) -> Answer | Accepted:
+    """Carry a key's first request out and keep its answer; answer the same request again by what was kept.
+
+    Another body under the key is carried out too, and rolled back, because any other refusal comes before that one.
+    """
+    known = claim_key(call.connection, request)
+    if known is not None and known.same_body:
+        return _replay(call, known)
+    outcome = _try_within_savepoint(function, call)
+    if known is not None:
+        raise outcome if isinstance(outcome, Problem) else IdempotencyKeyReused("The key was used for another body.")
+    return _keep(request, outcome, call)
+
+
+def _perform(function: WriteFunction, call: Write) -> Outcome:
+    outcome = function(call)
+    call.tx.session.flush()
+    _require_admission(call)
+    return outcome
+
+
+def _try_within_savepoint(function: WriteFunction, call: Write) -> Outcome | Problem:
+    """What the function answers; a refusal that is to be stored leaves nothing else behind."""
+    savepoint = call.connection.begin_nested()
+    try:
+        outcome = _perform(function, call)
+    except Problem as problem:
+        if problem.status in NOT_STORED or problem.status >= SERVER_ERROR:
+            raise
+        savepoint.rollback()
+        return problem
+    savepoint.commit()
+    return outcome
+
+
+def _request_key(incoming: Incoming, principal: Credential) -> RequestKey | None:
+    """The key of a POST that names a valid one.
+
+    A body that is too large has no hash, and its 413 is not stored; an implausible path is 404 for ever.
+    """
+    key = incoming.headers.get(IDEMPOTENCY_KEY)
+    if incoming.method != "POST" or key is None or not is_visible_ascii(key):
+        return None
+    if incoming.body is None or not incoming.has_plausible_path:
+        return None
+    body_hash = hashlib.sha256(incoming.body).hexdigest()
+    return RequestKey(principal.org_id, principal.user_id, incoming.method, incoming.path, key, body_hash)
+
+
+def _replay(call: Write, known: StoredAnswer) -> Answer | Accepted:
+    if known.operation_id is not None:
+        operation = read_operation(call.connection, call.principal.org_id, known.operation_id)
+        if operation is not None:
+            return Accepted(operation, replayed=True)
+    if known.body is None:
+        raise IdempotencyKeyUsed("The answer to this key held a secret, which is not kept.")
+    return Answer(known.status, known.body.encode(), {**known.headers, **REPLAYED})
+
+
+def _keep(request: RequestKey, outcome: Outcome | Problem, call: Write) -> Answer | Accepted:
+    if isinstance(outcome, Problem):
+        outcome = refusal(outcome, instance=call.incoming.path, request_id=call.incoming.request_id)
+    if isinstance(outcome, StoredOperation):
+        keep_operation(call.connection, request, outcome.operation_id)
+    else:
+        body = None if outcome.secret or outcome.body is None else outcome.body.decode()
+        keep_answer(call.connection, request, status=outcome.status, headers=outcome.headers, body=body)
+    return _result(outcome)
+
+
+def _result(outcome: Outcome) -> Answer | Accepted:
+    return Accepted(outcome) if isinstance(outcome, StoredOperation) else outcome
+
+
+def _require_admission(call: Read) -> None:
+    """A function that never asked for `query` or `body` has checked no permission: a defect, not an answer."""
+    if not call.admitted:
+        raise AssertionError("the route checks no permission")

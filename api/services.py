@@ -1,0 +1,27 @@
+"""What one API process holds open; made and closed by the lifespan."""
+
+from dataclasses import dataclass
+from typing import cast
+
+from sqlalchemy import Engine
+from starlette.requests import HTTPConnection
+
+from api.waiting import OperationListener
+from models.settings import Settings
+from workflows.delivery import DeliveryLoop
+
+
+@dataclass(slots=True)
+class Services:
+    """Engine, LISTEN connection and delivery loop; `was_ready` is whether all parts were ever up together."""
+
+    settings: Settings
+    engine: Engine
+    operations: OperationListener
+    delivery: DeliveryLoop
+    was_ready: bool = False
+
+
+def services_of(connection: HTTPConnection) -> Services:
+    """The process's services, as the lifespan put them there."""
+    return cast("Services", connection.app.state.services)
