@@ -35,12 +35,29 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="canonry", description="Shared memory for a team of AI agents.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     up = _command(commands, "up", _up, "start Postgres, Temporal, worker and API, and serve")
-    _add_place(up)
+    _add_data(up)
+    _add_port(up)
     up.add_argument("--exit", action="store_true", dest="leave", help="stop again once everything is ready")
     _command(commands, "api", _api, "serve the HTTP API")
     _command(commands, "worker", _worker, "run workflows and activities")
-    _command(commands, "migrate", _migrate, "bring the database schema up to date")
+    migrate = _command(commands, "migrate", _migrate, "bring the schema up to date, and make the first organization")
+    _add_data(migrate)
+    _add_token_commands(commands.add_parser("token", help="give, show and take away credentials"))
     return parser
+
+
+def _add_token_commands(parser: argparse.ArgumentParser) -> None:
+    commands = parser.add_subparsers(dest="token_command", required=True, metavar="COMMAND")
+    create = _command(commands, "create", _token_create, "make a token and print its secret, the only copy")
+    create.add_argument("--name", required=True, help="what it is for")
+    create.add_argument("--user", metavar="USER_ID", help="whose it is (the organization's first owner)")
+    create.add_argument("--permissions", default="read,write", help="of read, write, admin.memories, service")
+    create.add_argument("--days", type=int, metavar="N", help="how long it is valid (for ever)")
+    show = _command(commands, "list", _token_list, "show all tokens, without secrets")
+    revoke = _command(commands, "revoke", _token_revoke, "take a token away, for good")
+    revoke.add_argument("token_id", metavar="TOKEN_ID")
+    for command in (create, show, revoke):
+        _add_data(command)
 
 
 def _command(
@@ -54,8 +71,11 @@ def _command(
     return command
 
 
-def _add_place(command: argparse.ArgumentParser) -> None:
+def _add_data(command: argparse.ArgumentParser) -> None:
     command.add_argument("--data", metavar="DIR", help="folder of everything that survives (.canonry)")
+
+
+def _add_port(command: argparse.ArgumentParser) -> None:
     command.add_argument("--port", metavar="N", help="port of the API on 127.0.0.1 (8080)")
 
 
@@ -86,9 +106,24 @@ def _worker(chosen: argparse.Namespace) -> None:
 
 
 def _migrate(chosen: argparse.Namespace) -> None:
-    from models.migrations import upgrade
+    from canonry.migrate import run
 
-    settings = _settings(chosen)
-    if settings.database_url is None:
-        raise CommandFailed("CANONRY_DATABASE_URL is not set; `canonry up` migrates the embedded database itself.")
-    upgrade(settings.database_url)
+    run(_settings(chosen))
+
+
+def _token_create(chosen: argparse.Namespace) -> None:
+    from canonry.tokens import create
+
+    create(_settings(chosen), name=chosen.name, user_id=chosen.user, permissions=chosen.permissions, days=chosen.days)
+
+
+def _token_list(chosen: argparse.Namespace) -> None:
+    from canonry.tokens import show
+
+    show(_settings(chosen))
+
+
+def _token_revoke(chosen: argparse.Namespace) -> None:
+    from canonry.tokens import revoke
+
+    revoke(_settings(chosen), token_id=chosen.token_id)

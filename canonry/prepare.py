@@ -1,6 +1,7 @@
-"""The child of `canonry.preparation`: migrate, make the first organization, hand over the owner's secret.
+"""Bring a database to where serving can begin: schema, and on an empty one the first organization.
 
-Reads a database URL as one line, writes one JSON object: `secret` is null unless this was the first start.
+Run as a child of `canonry.preparation`, it reads the database's URL as one line and writes one JSON object, whose
+`secret` is the owner's, null unless this was the first start.
 """
 
 import json
@@ -9,7 +10,6 @@ import sys
 from pathlib import Path
 
 from sqlalchemy.exc import OperationalError
-from sqlmodel import Session
 
 from canonry.preparation import OWNER_TOKEN
 from models.database import build_engine
@@ -18,24 +18,16 @@ from models.settings import Settings, load_settings
 from models.store.bootstrap import first_start
 
 
-def main() -> None:
-    """Prepare the database that is named on standard input."""
-    settings = load_settings()
-    url = sys.stdin.readline().strip()
-    if not url:  # the parent gave up
-        return
-    try:
-        upgrade(url)
-        secret = _first_secret(url, settings)
-    except OperationalError as error:
-        sys.exit(f"The database does not answer: {error.orig}")
-    print(json.dumps({"secret": secret}))
+def prepare(settings: Settings, database_url: str) -> str | None:
+    """Migrate; on an empty database make the first organization and write its owner's secret to the data folder.
 
-
-def _first_secret(url: str, settings: Settings) -> str | None:
-    engine = build_engine(url, settings, pool_size=1, application_name="canonry prepare")
-    with Session(engine) as session, session.begin():
-        made = first_start(session)
+    Returns:
+        The secret, None unless this was the first start.
+    """
+    upgrade(database_url)
+    engine = build_engine(database_url, settings, pool_size=1, application_name="canonry-prepare")
+    with engine.begin() as connection:
+        made = first_start(connection)
         if made is not None:
             # Before the commit: an organization whose token nobody has would be a locked house.
             _write_private(settings.data / OWNER_TOKEN, f"{made.secret}\n")
@@ -50,6 +42,19 @@ def _write_private(path: Path, text: str) -> None:
         file.write(text)
         file.flush()
         os.fsync(descriptor)
+
+
+def main() -> None:
+    """Prepare the database that is named on standard input."""
+    settings = load_settings()
+    url = sys.stdin.readline().strip()
+    if not url:  # the parent gave up
+        return
+    try:
+        secret = prepare(settings, url)
+    except OperationalError as error:
+        sys.exit(f"The database does not answer: {error.orig}")
+    print(json.dumps({"secret": secret}))
 
 
 if __name__ == "__main__":

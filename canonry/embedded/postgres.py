@@ -125,6 +125,11 @@ def start_postgres(data: Path, *, durable: bool = True) -> RunningPostgres:
     raise StartFailed(f"The process {read_note(_lock_path(home))} keeps the database of {data}, which does not answer.")
 
 
+def is_there(data: Path) -> bool:
+    """Whether the data folder has a database, here or elsewhere."""
+    return (data / "postgres.location").exists() or cluster_major(data / "postgres" / "data") is not None
+
+
 def _own(home: Home, lock: OwnerLock, *, durable: bool) -> RunningPostgres:
     try:
         if cluster_major(home.cluster) is None:

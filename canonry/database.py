@@ -1,0 +1,52 @@
+"""The database for commands that need no running server: the operator's, or the embedded one of a data folder."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import Engine
+from sqlalchemy.exc import OperationalError
+
+from canonry.embedded.postgres import is_there, start_postgres
+from canonry.failures import CommandFailed
+from canonry.signals import stoppable
+from models.database import build_engine
+from models.migrations import is_current
+from models.settings import Settings
+
+
+@contextmanager
+def open_database(settings: Settings) -> Iterator[Engine]:
+    """An engine for the block; the embedded server is used where it runs, else started and stopped again.
+
+    Raises:
+        CommandFailed: there is no database yet, it does not answer, or its schema is another version's.
+    """
+    with _database_url(settings) as url:
+        engine = build_engine(url, settings, pool_size=1, application_name="canonry-command")
+        try:
+            with engine.connect() as connection:
+                current = is_current(connection)
+            if not current:
+                raise CommandFailed(
+                    "The database has another version's schema: run `canonry up` or `canonry migrate` first."
+                )
+            yield engine
+        except OperationalError as error:
+            raise CommandFailed(f"The database does not answer: {error.orig}") from error
+        finally:
+            engine.dispose()
+
+
+@contextmanager
+def _database_url(settings: Settings) -> Iterator[str]:
+    if settings.database_url is not None:
+        yield settings.database_url
+        return
+    if not is_there(settings.data):
+        raise CommandFailed(f"There is no Canonry in {settings.data.resolve()}; `canonry up --data DIR` makes one.")
+    with stoppable():
+        server = start_postgres(settings.data)
+        try:
+            yield server.url
+        finally:
+            server.stop()

@@ -1,0 +1,107 @@
+"""`canonry token`: whoever has the database gives, shows and takes away credentials, with or without a server."""
+
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import Connection, Engine
+
+from canonry.database import open_database
+from canonry.failures import CommandFailed
+from models.errors import NotFound
+from models.settings import Settings
+from models.store.installation import Account, all_tokens, find_account, first_owners
+from models.store.tokens import PERMISSIONS, Permission, in_order, issue_token, revoke_token
+from models.store.transaction import transaction
+
+REQUEST_ID = "canonry-token"
+
+
+def create(settings: Settings, *, name: str, user_id: str | None, permissions: str, days: int | None) -> None:
+    """Make a token for a user, by default the owner, and print its secret, the only copy, alone on standard output.
+
+    Raises:
+        CommandFailed: a permission does not exist, or it is not clear whose token it is to be.
+    """
+    wanted = _permissions(permissions)
+    expires_at = None if days is None else datetime.now(UTC) + timedelta(days=days)
+    with open_database(settings) as engine:
+        account = _account(engine, user_id)
+        with transaction(engine, org_id=account.org_id, actor_id=account.user_id, request_id=REQUEST_ID) as tx:
+            issued = issue_token(tx, user_id=account.user_id, name=name, permissions=wanted, expires_at=expires_at)
+    print(f"{issued.token.token_id} for {account.name} of {account.organization_name}; shown once:", file=sys.stderr)
+    print(issued.secret)
+
+
+def show(settings: Settings) -> None:
+    """Print every token of every organization, without secrets."""
+    with open_database(settings) as engine, engine.connect() as connection:
+        tokens = all_tokens(connection)
+    rows = [
+        (
+            token.token_id,
+            token.account.organization_name,
+            token.account.name,
+            token.name,
+            ",".join(token.permissions),
+            token.expires_at.isoformat(timespec="seconds") if token.expires_at else "never",
+        )
+        for token in tokens
+    ]
+    _print_table([("TOKEN", "ORGANIZATION", "USER", "NAME", "PERMISSIONS", "EXPIRES"), *rows])
+
+
+def revoke(settings: Settings, *, token_id: str) -> None:
+    """Take a token away, for good.
+
+    Raises:
+        CommandFailed: there is no such token.
+    """
+    with open_database(settings) as engine:
+        with engine.connect() as connection:
+            found = next((token for token in all_tokens(connection) if token.token_id == token_id), None)
+        if found is None:
+            raise CommandFailed(f"There is no token {token_id}.")
+        owner = found.account
+        try:
+            with transaction(engine, org_id=owner.org_id, actor_id=owner.user_id, request_id=REQUEST_ID) as tx:
+                revoke_token(tx, found.token_id)
+        except NotFound as error:
+            raise CommandFailed(f"There is no token {token_id} any more.") from error
+    print(f"{token_id} is revoked.", file=sys.stderr)
+
+
+def _permissions(text: str) -> list[Permission]:
+    words = [word.strip() for word in text.split(",")]
+    wanted = [permission for permission in PERMISSIONS if permission in words]
+    if len(wanted) != len(set(words)):
+        raise CommandFailed(f"--permissions {text}: accepted are {', '.join(PERMISSIONS)}, separated by commas.")
+    return in_order(wanted)
+
+
+def _account(engine: Engine, user_id: str | None) -> Account:
+    with engine.connect() as connection:
+        return _owner(connection) if user_id is None else _user(connection, user_id)
+
+
+def _owner(connection: Connection) -> Account:
+    owners = first_owners(connection)
+    if not owners:
+        raise CommandFailed("There is no organization yet; `canonry up` makes the first.")
+    if len(owners) > 1:
+        known = ", ".join(f"{owner.user_id} of {owner.organization_name}" for owner in owners)
+        raise CommandFailed(f"There are several organizations; say whose token it is by --user, such as {known}.")
+    return owners[0]
+
+
+def _user(connection: Connection, user_id: str) -> Account:
+    account = find_account(connection, user_id)
+    if account is None:
+        raise CommandFailed(f"There is no user {user_id}.")
+    return account
+
+
+def _print_table(rows: Sequence[Sequence[str]]) -> None:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
