@@ -21,15 +21,19 @@ def accept_body(raw: str) -> str:
         OperationInvalid: with `field` and the first broken `rule`.
     """
     _require_storable(raw, BODY_FIELD)
-    text = raw.lstrip(_BOM).replace("\r\n", "\n").replace("\r", "\n")
-    if not text.strip():
+    body = _normalized(raw)
+    if not body.strip():
         raise OperationInvalid("A body is not blank.", field=BODY_FIELD, rule="blank")
-    body = text.rstrip("\n") + "\n"
-    if len(body.encode()) > MAX_BODY_BYTES:
+    if is_body_too_long(raw):
         raise OperationInvalid(
             f"A body has at most {MAX_BODY_BYTES} bytes of UTF-8.", field=BODY_FIELD, rule="too_long"
         )
     return body
+
+
+def is_body_too_long(raw: str) -> bool:
+    """Whether the body exceeds its limit once normalized, whatever else is wrong with it."""
+    return len(_normalized(raw).encode("utf-8", "surrogatepass")) > MAX_BODY_BYTES
 
 
 def accept_description(raw: str) -> str:
@@ -44,13 +48,22 @@ def accept_description(raw: str) -> str:
     description = raw.strip()
     if len(description.splitlines()) > 1:
         raise OperationInvalid("A description is one line.", field=DESCRIPTION_FIELD, rule="line_break")
-    if len(description) > MAX_DESCRIPTION_CHARACTERS:
+    if is_description_too_long(raw):
         raise OperationInvalid(
             f"A description has at most {MAX_DESCRIPTION_CHARACTERS} characters.",
             field=DESCRIPTION_FIELD,
             rule="too_long",
         )
     return description
+
+
+def is_description_too_long(raw: str) -> bool:
+    """Whether the description exceeds its limit once trimmed, whatever else is wrong with it."""
+    return len(raw.strip()) > MAX_DESCRIPTION_CHARACTERS
+
+
+def _normalized(raw: str) -> str:
+    return raw.lstrip(_BOM).replace("\r\n", "\n").replace("\r", "\n").rstrip("\n") + "\n"
 
 
 def _require_storable(raw: str, field: str) -> None:

@@ -32,14 +32,9 @@ def accept_path(raw: str, *, field: str = "path") -> str:
     Raises:
         OperationInvalid: with `field` and the first broken `rule`.
     """
-    # Normalizing long runs of combining marks takes quadratic time, and what is this long cannot fit in NFC either.
-    if len(raw) > MAX_PATH_CHARACTERS * _MAX_DECOMPOSITION:
-        _refuse(field, "too_long")
+    if rule := broken_length_rule(raw):
+        _refuse(field, rule)
     path = unicodedata.normalize("NFC", raw)
-    if not path:
-        _refuse(field, "empty")
-    if len(path) > MAX_PATH_CHARACTERS:
-        _refuse(field, "too_long")
     for character in path:
         _check_character(character, field)
     if path.startswith("/"):
@@ -47,6 +42,20 @@ def accept_path(raw: str, *, field: str = "path") -> str:
     for segment in path.split("/"):
         _check_segment(segment, field)
     return path
+
+
+def broken_length_rule(raw: str) -> str | None:
+    """The first limit that a path breaks in NFC, whatever else is wrong with it, or None."""
+    # Normalizing long runs of combining marks takes quadratic time, and what is this long cannot fit in NFC either.
+    if len(raw) > MAX_PATH_CHARACTERS * _MAX_DECOMPOSITION:
+        return "too_long"
+    path = unicodedata.normalize("NFC", raw)
+    if not path:
+        return "empty"
+    if len(path) > MAX_PATH_CHARACTERS:
+        return "too_long"
+    longest = max(len(segment.encode("utf-8", "surrogatepass")) for segment in path.split("/"))
+    return "segment_too_long" if longest > MAX_SEGMENT_BYTES else None
 
 
 def path_key(path: str) -> str:
@@ -80,8 +89,6 @@ def _check_segment(segment: str, field: str) -> None:
         _refuse(field, "empty_segment")
     if segment in {".", ".."}:
         _refuse(field, "dot_segment")
-    if len(segment.encode()) > MAX_SEGMENT_BYTES:
-        _refuse(field, "segment_too_long")
     if _is_space(segment[0]) or _is_space(segment[-1]):
         _refuse(field, "segment_space")
     if segment.endswith("."):
