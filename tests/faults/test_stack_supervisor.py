@@ -1,0 +1,129 @@
+import signal
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from subprocess import Popen
+
+import pytest
+
+from canonry.embedded.processes import spawn
+from canonry.failures import CommandFailed, StartFailed
+from canonry.supervisor import MOST_DEATHS, Deaths, Supervisor
+
+
+@dataclass
+class ShellPart:
+    """A real process that runs a line of shell."""
+
+    name: str
+    log: Path
+    line: str
+    child: Popen[bytes] = field(init=False)
+    starts: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.restart()
+
+    @property
+    def pid(self) -> int:
+        return self.child.pid
+
+    def is_running(self) -> bool:
+        return self.child.poll() is None
+
+    def restart(self) -> None:
+        self.starts.append(time.monotonic())
+        command = ["/bin/sh", "-c", self.line]
+        self.child = spawn(command, log=self.log, cwd=Path("/"), environment={}, death_signal=signal.SIGKILL)
+
+    def stop(self) -> None:
+        self.child.kill()
+        self.child.wait()
+
+
+@dataclass
+class UnstartablePart(ShellPart):
+    """One that starts once and never again."""
+
+    def restart(self) -> None:
+        if self.starts:
+            raise StartFailed("there is no way back")
+        super().restart()
+
+
+def silently(line: str) -> None:
+    assert line
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_a_part_that_keeps_dying_ends_the_whole_with_its_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("canonry.supervisor.FIRST_PAUSE_S", 0.1)
+    part = ShellPart("worker", tmp_path / "log", "echo out of luck; exit 3")
+    supervisor = Supervisor([part], silently)
+    with pytest.raises(
+        CommandFailed, match=r"worker ended 5 times within 60 s, the last time with:\n(out of luck\n?)+"
+    ):
+        supervisor.wait()
+    supervisor.stop()
+    pauses = [later - earlier for earlier, later in zip(part.starts, part.starts[1:], strict=False)]
+    assert len(part.starts) == MOST_DEATHS
+    assert all(pause >= least for pause, least in zip(pauses, [0.1, 0.2, 0.4, 0.8], strict=True))
+
+
+def test_a_part_that_cannot_be_started_again_ends_the_whole_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("canonry.supervisor.FIRST_PAUSE_S", 0.01)
+    supervisor = Supervisor([UnstartablePart("api", tmp_path / "log", "exit 1")], silently)
+    with pytest.raises(CommandFailed, match="there is no way back"):
+        supervisor.wait()
+    supervisor.stop()
+
+
+def test_others_go_on_while_one_is_started_again(tmp_path: Path) -> None:
+    lines: list[str] = []
+    stable = ShellPart("api", tmp_path / "api", "exec sleep 60")
+    shaky = ShellPart(
+        "worker", tmp_path / "worker", f"test -e {tmp_path}/again && exec sleep 60; touch {tmp_path}/again"
+    )
+    supervisor = Supervisor([stable, shaky], lines.append)
+    wait_for(lambda: len(shaky.starts) == 2 and shaky.is_running())
+    supervisor.stop()
+    supervisor.wait()
+    assert len(stable.starts) == 1
+    assert lines == [f"worker ended; starting it again in 0.5 s ({tmp_path}/worker)"]
+    stable.stop()
+    shaky.stop()
+
+
+def test_the_pause_doubles_up_to_ten_seconds() -> None:
+    deaths = Deaths()
+    pauses = []
+    for second in range(7):
+        deaths.add(float(second))
+        pauses.append(deaths.pause_s)
+    assert pauses == [0.5, 1, 2, 4, 8, 10, 10]
+
+
+def test_deaths_of_more_than_a_minute_ago_do_not_count() -> None:
+    deaths = Deaths()
+    for minute in range(10):
+        deaths.add(61.0 * minute)
+        assert not deaths.too_many
+        assert deaths.pause_s == 0.5
+
+
+def test_a_child_of_a_thread_that_ended_lives_on(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        part = pool.submit(ShellPart, "api", tmp_path / "log", "exec sleep 60").result()
+    time.sleep(0.3)  # the kernel sends the parent-death signal with the end of the thread that forked
+    assert part.is_running()
+    part.stop()

@@ -1,0 +1,288 @@
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from canonry.embedded.ports import free_port
+from canonry.embedded.postgres import start_postgres
+from canonry.embedded.processes import is_running
+from tests.stack import a_reachable_folder, as_ordinary_user, start_stack
+
+READY_S = 60
+GONE_S = 20
+
+
+@dataclass
+class Up:
+    """A `canonry up` that is ready; its output goes to a file as to a terminal."""
+
+    child: subprocess.Popen[bytes]
+    url: str
+    data: Path
+    output: Path
+
+    def text(self) -> str:
+        return self.output.read_text()
+
+    def processes(self) -> list[psutil.Process]:
+        return psutil.Process(self.child.pid).children(recursive=True)
+
+    def parts(self, *words: str) -> list[psutil.Process]:
+        """The direct children whose command line has all words."""
+        return [each for each in psutil.Process(self.child.pid).children() if set(words) <= set(_words_of(each))]
+
+    def readiness(self) -> Mapping[str, object]:
+        try:
+            answer = httpx.get(f"{self.url}/readyz", timeout=5, trust_env=False)
+        except httpx.TransportError:
+            return {}
+        found: Mapping[str, object] = answer.json() if answer.status_code == httpx.codes.OK else {}
+        return found
+
+
+def _words_of(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:  # it is ending
+        return []
+
+
+@pytest.fixture
+def data() -> Iterator[Path]:
+    folder = a_reachable_folder()
+    yield folder / "data"
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def up() -> Iterator[Up]:
+    folder = a_reachable_folder()
+    running = an_up(folder / "data")
+    yield running
+    running.child.terminate()
+    running.child.wait(60)
+    shutil.rmtree(folder)
+
+
+def a_command(*words: str) -> list[str]:
+    return [sys.executable, "-P", "-m", "canonry", *words]
+
+
+def an_environment(**variables: str) -> dict[str, str]:
+    return {key: value for key, value in os.environ.items() if not key.startswith("CANONRY_")} | variables
+
+
+def an_up(data: Path, **variables: str) -> Up:
+    port = free_port()
+    output = data.parent / f"output-{port}"
+    with output.open("wb") as file:
+        child = subprocess.Popen(
+            a_command("up", "--data", str(data), "--port", str(port)),
+            stdout=file,
+            stderr=file,
+            env=an_environment(**variables),
+            start_new_session=True,
+        )
+    deadline = time.monotonic() + READY_S
+    while "Ctrl-C stops it." not in output.read_text():
+        assert child.poll() is None, output.read_text()
+        assert time.monotonic() < deadline, output.read_text()
+        time.sleep(0.05)
+    return Up(child, f"http://127.0.0.1:{port}", data, output)
+
+
+def run(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        a_command(*words), capture_output=True, text=True, check=False, timeout=90, env=an_environment(**variables)
+    )
+
+
+def assert_all_gone(processes: Sequence[psutil.Process]) -> None:
+    deadline = time.monotonic() + GONE_S
+    while time.monotonic() < deadline and any(is_running(each.pid) for each in processes):
+        time.sleep(0.05)
+    assert [each for each in processes if is_running(each.pid)] == []
+
+
+def assert_one_sentence(answer: subprocess.CompletedProcess[str], pattern: str) -> None:
+    assert answer.returncode == 1
+    assert "Traceback" not in answer.stderr
+    assert re.fullmatch(pattern, answer.stderr.strip()), answer.stderr
+
+
+def whoami(up: Up, token: str) -> httpx.Response:
+    return httpx.get(f"{up.url}/v1/api/me", headers={"Authorization": f"Bearer {token}"}, trust_env=False)
+
+
+def test_up_says_where_everything_is_and_what_it_took(up: Up) -> None:
+    text = up.text()
+    assert re.search(r"Ready after \d+\.\d s \(cold start\)\.", text)
+    assert f"API          {up.url}\n" in text
+    assert f"{up.url}/docs" in text
+    assert re.search(r"Temporal UI  http://127\.0\.0\.1:\d+\n", text)
+    for part in ("postgres", "temporal", "api", "worker", "supervisor"):
+        assert re.search(rf"Memory .*\b{part} [1-9]\d* MB", text)
+
+
+def test_the_owner_s_token_is_printed_once_kept_privately_and_works(up: Up) -> None:
+    file = up.data / "owner.token"
+    secret = file.read_text().strip()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert up.text().count(secret) == 1
+    answer = whoami(up, secret)
+    assert answer.status_code == 200
+    assert answer.json()["permissions"] == ["read", "write", "admin.memories", "service"]
+
+
+def test_tokens_are_made_listed_and_revoked_beside_a_running_server(up: Up) -> None:
+    made = run("token", "create", "--data", str(up.data), "--name", "ci")
+    secret = made.stdout.strip()
+    assert whoami(up, secret).status_code == 200
+    token_id = made.stderr.split()[0]
+    listed = run("token", "list", "--data", str(up.data)).stdout
+    assert re.search(rf"{token_id} .* ci +read,write +never", listed)
+    assert secret not in listed
+    assert run("token", "revoke", token_id, "--data", str(up.data)).returncode == 0
+    assert whoami(up, secret).status_code == 401
+    assert_one_sentence(
+        run("token", "revoke", token_id, "--data", str(up.data)), r"canonry token: There is no token .*"
+    )
+    assert up.readiness()["status"] == "ready"
+
+
+def test_a_second_up_on_the_folder_is_refused_and_names_the_first(up: Up) -> None:
+    answer = run("up", "--data", str(up.data), "--port", str(free_port()))
+    assert_one_sentence(answer, rf"canonry up: Canonry already runs on {up.data}: process {up.child.pid}, {up.url}\.")
+
+
+def test_a_taken_port_is_one_sentence_and_nothing_is_started(data: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        answer = run("up", "--data", str(data), "--port", str(port))
+    assert_one_sentence(answer, rf"canonry up: Port {port}, wanted for the API, is taken by another program\.")
+    assert not (data / "postgres").exists()
+
+
+@pytest.mark.parametrize(
+    "words", [("api",), ("worker",), ("start-dev",), ("-D",)], ids=["api", "worker", "temporal", "postgres"]
+)
+def test_a_part_that_is_killed_comes_back(up: Up, words: tuple[str, ...]) -> None:
+    (old,) = up.parts(*words)
+    old.kill()
+    deadline = time.monotonic() + READY_S
+    while time.monotonic() < deadline:
+        new = [each for each in up.parts(*words) if each.pid != old.pid]
+        if new and up.readiness().get("temporal") == "up":
+            break
+        time.sleep(0.1)
+    assert len(new) == 1
+    assert up.readiness()["status"] == "ready"
+    assert "ended; starting it again in " in up.text()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_stop_signal_ends_everything_in_order_with_0(data: Path, number: signal.Signals) -> None:
+    up = an_up(data)
+    processes = up.processes()
+    os.killpg(up.child.pid, number)  # as a terminal does: to the whole group, twice by an impatient person
+    time.sleep(0.2)
+    os.killpg(up.child.pid, number)
+    assert up.child.wait(GONE_S) == 0
+    assert_all_gone(processes)
+    log = (data / "logs" / "postgres.log").read_text()
+    assert "database system is shut down" in log
+    assert "Traceback" not in up.text()
+
+
+def test_kill_9_of_the_parent_leaves_no_child_and_the_next_start_is_warm(data: Path) -> None:
+    up = an_up(data)
+    processes = up.processes()
+    assert len(processes) > 8
+    up.child.kill()
+    up.child.wait()
+    assert_all_gone(processes)
+    answer = run("up", "--data", str(data), "--port", str(free_port()), "--exit")
+    assert answer.returncode == 0, answer.stderr
+    assert re.search(r"Ready after \d+\.\d s \(warm start\)\.", answer.stdout)
+    assert (data / "owner.token").read_text().strip() not in answer.stdout
+
+
+def test_a_database_and_a_temporal_of_the_operator_replace_the_embedded_ones(data: Path) -> None:
+    stack = start_stack()
+    try:
+        elsewhere = {
+            "CANONRY_DATABASE_URL": stack.database_url,
+            "CANONRY_TEMPORAL_ADDRESS": stack.temporal_address,
+        }
+        up = an_up(data, **elsewhere)
+        try:
+            assert [_words_of(each)[-1] for each in up.parts()] == ["worker", "api"]
+            assert not (data / "postgres").exists()
+            assert not (data / "temporal").exists()
+            assert whoami(up, (data / "owner.token").read_text().strip()).status_code == 200
+        finally:
+            up.child.terminate()
+            assert up.child.wait(GONE_S) == 0
+        assert is_running(stack.postgres.pid)
+        assert is_running(stack.temporal.pid)
+    finally:
+        stack.stop()
+
+
+def test_an_ordinary_user_runs_all_of_it_in_a_folder_of_its_own(data: Path) -> None:
+    data.parent.chmod(0o777)
+    command = as_ordinary_user(a_command("up", "--data", str(data), "--port", str(free_port()), "--exit"))
+    answer = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=90,
+        cwd=data.parent,
+        env={"HOME": str(data.parent), "PATH": os.defpath},
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert data.stat().st_mode & 0o777 == 0o700
+    owners = {path.stat().st_uid for path in data.rglob("*")}
+    assert owners == {data.stat().st_uid}
+
+
+def test_a_failed_start_quotes_the_log_and_leaves_nothing_running(data: Path) -> None:
+    start_postgres(data, durable=False).stop()
+    with (data / "postgres" / "data" / "postgresql.conf").open("a") as settings:
+        settings.write("no_such_setting = 1\n")
+    answer = run("up", "--data", str(data), "--port", str(free_port()))
+    assert answer.returncode == 1
+    assert "canonry up: PostgreSQL ended while it started:" in answer.stderr
+    assert "no_such_setting" in answer.stderr
+    assert "Traceback" not in answer.stderr
+    assert_all_gone([each for each in psutil.process_iter(["cmdline"]) if str(data) in str(each.info["cmdline"])])
+
+
+def test_a_database_that_does_not_answer_is_named(data: Path) -> None:
+    url = f"postgresql://nobody@127.0.0.1:{free_port()}/none"
+    answer = run("up", "--data", str(data), "--port", str(free_port()), CANONRY_DATABASE_URL=url)
+    assert answer.returncode == 1
+    assert "canonry up: The database could not be prepared:\nThe database does not answer: connection" in answer.stderr
+    assert "Traceback" not in answer.stderr
+
+
+@pytest.mark.parametrize("command", ["up", "api", "worker", "migrate"])
+def test_a_wrong_setting_stops_the_start_with_its_name_and_what_is_accepted(command: str) -> None:
+    answer = run(command, CANONRY_LOG_LEVEL="loud")
+    assert_one_sentence(answer, r"CANONRY_LOG_LEVEL: .*accepted: debug, info, warning or error\)")
+
+
+def test_migrate_needs_a_database_of_the_operator() -> None:
+    assert_one_sentence(run("migrate"), r"canonry migrate: CANONRY_DATABASE_URL is not set; .*")
