@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 from starlette.requests import Request
 from starlette.responses import Response
 
-from api import health, operations
+from api import audit, health, me, members, operations, organizations, projects, tokens, users
 from api.lifespan import lifespan_of
 from api.middleware import AllowedOrigins, RequestIds
 from api.openapi import document_exactly, endpoint_of, responses_of
@@ -17,7 +17,16 @@ from api.routing import Routes
 from api.unknown import answer_unknown_routes
 from models.settings import Settings
 
-RESOURCES: tuple[Routes, ...] = (operations.routes,)
+RESOURCES: tuple[Routes, ...] = (
+    me.routes,
+    organizations.routes,
+    users.routes,
+    tokens.routes,
+    audit.routes,
+    projects.routes,
+    members.routes,
+    operations.routes,
+)
 
 
 def create_app(settings: Settings, *, engine: Engine | None = None) -> FastAPI:

@@ -113,7 +113,10 @@ def _refusals(errors: Iterable[ErrorDetails], value: JsonValue) -> Iterable[tupl
         if error["type"] in ("union_tag_invalid", "union_tag_not_found"):
             location.append(str(error.get("ctx", {}).get("discriminator", "")).strip("'"))
         missing = error["type"] in ("missing", "union_tag_not_found")
-        yield _field(location, value), _rule(error["type"], null=error["input"] is None and not missing)
+        yield (
+            _field(location, value, missing=missing),
+            _rule(error["type"], null=error["input"] is None and not missing),
+        )
 
 
 def _rule(kind: str, *, null: bool) -> str:
@@ -122,7 +125,7 @@ def _rule(kind: str, *, null: bool) -> str:
     return RULES.get(kind, kind)
 
 
-def _field(location: list[str | int], value: JsonValue) -> str:
+def _field(location: list[str | int], value: JsonValue, *, missing: bool) -> str:
     """`operations[2].path`: steps that pydantic adds to name a member of a union are left out."""
     name = ""
     for position, step in enumerate(location):
@@ -131,7 +134,7 @@ def _field(location: list[str | int], value: JsonValue) -> str:
             value = value[step] if isinstance(value, list) and step < len(value) else None
             continue
         known = isinstance(value, dict) and step in value
-        if known or position == len(location) - 1:
+        if known or (missing and position == len(location) - 1):
             name += f".{_printable(step)}" if name else _printable(step)
         if known:
             value = value[step]  # type: ignore[index, call-overload]  # it is a dict here

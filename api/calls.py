@@ -14,7 +14,7 @@ from api.headers import IDEMPOTENCY_KEY, if_match, if_match_version, is_visible_
 from api.requests import Incoming
 from models.errors import Forbidden
 from models.schemas.common import NoParameters
-from models.store.access import ADMINISTRATORS
+from models.store.access import ADMINISTRATORS, org_role
 from models.store.operations import StoredOperation
 from models.store.tokens import Credential, Permission
 from models.store.transaction import Transaction
@@ -57,8 +57,8 @@ class Read:
             raise Forbidden("The token does not permit this.", permission=permission)
 
     def require_administrator(self) -> None:
-        """Raise Forbidden unless an owner or admin asks."""
-        if self.principal.role not in ADMINISTRATORS:
+        """Raise Forbidden unless an owner or admin asks; the role is read now, so that it holds under a lock."""
+        if org_role(self.connection, self.principal.org_id, self.principal.user_id) not in ADMINISTRATORS:
             raise Forbidden("Only owners and admins may do this.")
 
     def header(self, name: str) -> str | None:
