@@ -35,9 +35,11 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="canonry", description="Shared memory for a team of AI agents.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     up = _command(commands, "up", _up, "start Postgres, Temporal, worker and API, and serve")
-    _add_data(up)
-    _add_port(up)
-    up.add_argument("--exit", action="store_true", dest="leave", help="stop again once everything is ready")
+    demo = _command(commands, "demo", _demo, "start everything, publish the example knowledge base, and serve")
+    for command in (up, demo):
+        _add_data(command)
+        _add_port(command)
+        command.add_argument("--exit", action="store_true", dest="leave", help="stop where it would go on serving")
     _command(commands, "api", _api, "serve the HTTP API")
     _command(commands, "worker", _worker, "run workflows and activities")
     migrate = _command(commands, "migrate", _migrate, "bring the schema up to date, and make the first organization")
@@ -89,6 +91,12 @@ def _settings(chosen: argparse.Namespace) -> "Settings":
 
 def _up(chosen: argparse.Namespace) -> None:
     from canonry.up import run
+
+    run(_settings(chosen), leave=chosen.leave)
+
+
+def _demo(chosen: argparse.Namespace) -> None:
+    from canonry.demo import run
 
     run(_settings(chosen), leave=chosen.leave)
 
