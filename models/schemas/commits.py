@@ -1,10 +1,32 @@
 """Published Memory, commits and selections on the wire (publication.md §1, §5)."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
-from models.schemas.common import Instant
+from models.schemas.common import Id, Input, Instant, ListQuery, Optional, Query
+
+MAX_SELECTED = 100_000
+
+MemoryStatus = Literal["active", "archived", "deprecated"]
+
+
+class CommitStateQuery(Query):
+    """What the client has installed."""
+
+    local_commit_id: Optional[Id] = None
+
+
+class MemoriesQuery(ListQuery):
+    """Which published Memories."""
+
+    status: MemoryStatus = "active"
+
+
+class ReplaceSelection(Input):
+    """The Memory ids that a project uses from now on."""
+
+    resource_ids: Annotated[list[Id], Field(max_length=MAX_SELECTED)]
 
 
 class MemoryBody(BaseModel):
@@ -16,7 +38,7 @@ class MemoryBody(BaseModel):
     description: str
     content_hash: str
     revision: int
-    status: Literal["active", "archived", "deprecated"]
+    status: MemoryStatus
     created_at: Instant
     updated_at: Instant
 

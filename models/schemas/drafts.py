@@ -1,10 +1,149 @@
 """Drafts on the wire (publication.md §2, §6)."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field, RootModel, model_validator
 
-from models.schemas.common import Instant
+from models.rules.bodies import MAX_TITLE_CHARACTERS, is_body_too_long, is_description_too_long
+from models.rules.paths import broken_length_rule
+from models.schemas.common import Id, Input, Instant, ListQuery, Optional, RawText, Text, broken
+
+MAX_OPERATIONS_A_REQUEST = 1_000
+MAX_VERSION = 2**31 - 1
+
+DraftStatus = Literal["open", "submitted", "merged", "discarded"]
+
+
+def _path(raw: str) -> str:
+    if rule := broken_length_rule(raw):
+        raise broken(rule)
+    return raw
+
+
+def _body(raw: str) -> str:
+    if not raw:
+        raise broken("empty")
+    if is_body_too_long(raw):
+        raise broken("too_long")
+    return raw
+
+
+def _description(raw: str) -> str:
+    if is_description_too_long(raw):
+        raise broken("too_long")
+    return raw
+
+
+PathInput = Annotated[RawText, AfterValidator(_path)]
+"""A path of 1-512 characters in NFC, segments of at most 255 bytes; its syntax is `operation_invalid`'s question."""
+
+BodyInput = Annotated[RawText, AfterValidator(_body)]
+"""A Memory's text: at most 262,144 bytes of UTF-8 once normalized, not empty."""
+
+DescriptionInput = Annotated[RawText, AfterValidator(_description)]
+"""A Memory's description: at most 1,024 characters once trimmed."""
+
+DraftTitle = Annotated[Text, Field(max_length=MAX_TITLE_CHARACTERS)]
+"""A Draft's title; it may be empty."""
+
+Version = Annotated[int, Field(ge=0, le=MAX_VERSION)]
+"""A version that the caller has read."""
+
+
+class CreateContent(Input):
+    """The texts of a new Memory."""
+
+    content: BodyInput
+    description: Optional[DescriptionInput] = None
+
+
+class UpdateContent(Input):
+    """The texts that change; one at least."""
+
+    content: Optional[BodyInput] = None
+    description: Optional[DescriptionInput] = None
+
+    @model_validator(mode="after")
+    def _not_empty(self) -> "UpdateContent":
+        if self.content is None and self.description is None:
+            raise broken("empty")
+        return self
+
+
+class Targeted(Input):
+    """Names its target by exactly one of `memory_id` and `path`."""
+
+    memory_id: Optional[Id] = None
+    path: Optional[PathInput] = None
+
+    @model_validator(mode="after")
+    def _one_target(self) -> "Targeted":
+        if (self.memory_id is None) == (self.path is None):
+            raise broken("one_target")
+        return self
+
+
+class CreateOperation(Input):
+    """Make a Memory at a path."""
+
+    action: Literal["create"]
+    path: PathInput
+    content: CreateContent
+
+
+class UpdateOperation(Targeted):
+    """Change a Memory's texts."""
+
+    action: Literal["update"]
+    content: UpdateContent
+
+
+class RenameOperation(Targeted):
+    """Move a Memory to another path."""
+
+    action: Literal["rename"]
+    new_path: PathInput
+
+
+class DeleteOperation(Targeted):
+    """Delete a Memory."""
+
+    action: Literal["delete"]
+
+
+OperationInput = Annotated[
+    CreateOperation | UpdateOperation | RenameOperation | DeleteOperation, Field(discriminator="action")
+]
+
+
+class CreateDraft(Input):
+    """A new Draft; without `base_commit_id` it starts from the current Ref."""
+
+    project_id: Id
+    title: DraftTitle = ""
+    base_commit_id: Optional[Id] = None
+    operations: Annotated[list[OperationInput], Field(max_length=MAX_OPERATIONS_A_REQUEST)] = Field(
+        default_factory=list
+    )
+
+
+class UpdateDraft(Input):
+    """What may be changed of a Draft beside its operations."""
+
+    title: DraftTitle
+
+
+class AppendOperations(Input):
+    """Operations that follow those the Draft has; all of them are accepted, or none."""
+
+    operations: Annotated[list[OperationInput], Field(min_length=1, max_length=MAX_OPERATIONS_A_REQUEST)]
+
+
+class DraftsQuery(ListQuery):
+    """Which of the caller's Drafts."""
+
+    project_id: Optional[Id] = None
+    status: Optional[DraftStatus] = None
 
 
 class Coordination(BaseModel):
@@ -43,7 +182,7 @@ class DraftListItem(BaseModel):
     project_id: str
     author_id: str
     title: str
-    status: Literal["open", "submitted", "merged", "discarded"]
+    status: DraftStatus
     version: int
     base_commit_id: str | None
     coordination: Coordination | None
@@ -64,6 +203,10 @@ class DiscardedDraft(BaseModel):
     draft_id: str
     status: Literal["discarded"]
     version: int
+
+
+class DiscardAnswer(RootModel[DraftBody | DiscardedDraft]):
+    """The whole Draft for its author; for an owner or admin no more than that it is gone."""
 
 
 class StateBody(BaseModel):

@@ -1,13 +1,123 @@
 """Reviews on the wire (publication.md §4, §6)."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, JsonValue
+from pydantic import AfterValidator, BaseModel, Field, JsonValue
 
-from models.schemas.common import Instant
-from models.schemas.drafts import MemoryDifference
+from models.rules.bodies import MAX_TITLE_CHARACTERS
+from models.schemas.common import DIGITS, Id, Input, Instant, ListQuery, Optional, Query, RawText, Text, broken
+from models.schemas.drafts import MAX_VERSION, DraftStatus, MemoryDifference, PathInput, Version
+
+MAX_DRAFTS = 100
+MAX_REMARK_CHARACTERS = 65_536
 
 ReviewStatus = Literal["open", "approved", "rejected", "withdrawn", "merged"]
+
+
+def _not_blank(title: str) -> str:
+    if not title.strip():
+        raise broken("blank")
+    return title
+
+
+def _remark(raw: str) -> str:
+    if not raw:
+        raise broken("empty")
+    if len(raw) > MAX_REMARK_CHARACTERS:
+        raise broken("too_long")
+    return raw
+
+
+ReviewTitle = Annotated[Text, Field(max_length=MAX_TITLE_CHARACTERS), AfterValidator(_not_blank)]
+"""A Review's title, the message of its commit: at most 200 characters, not blank."""
+
+Remark = Annotated[Text, Field(max_length=MAX_REMARK_CHARACTERS)]
+"""A description or a reason; it may be empty."""
+
+
+class DraftReferenceInput(Input):
+    """A Draft at the version its author saw."""
+
+    draft_id: Id
+    expected_draft_version: Version
+
+
+DraftReferences = Annotated[list[DraftReferenceInput], Field(min_length=1, max_length=MAX_DRAFTS)]
+"""The Drafts of a submission, in the order in which they are folded."""
+
+
+class CreateReview(Input):
+    """Drafts to be considered and published together."""
+
+    project_id: Id
+    title: ReviewTitle
+    description: Remark = ""
+    drafts: DraftReferences
+
+
+class UpdateReview(Input):
+    """What may be changed of a Review without a new submission."""
+
+    title: Optional[ReviewTitle] = None
+    description: Optional[Remark] = None
+
+
+class ResubmitReview(Input):
+    """A new submission; Drafts left out reopen."""
+
+    expected_review_version: Version
+    drafts: DraftReferences
+    title: Optional[ReviewTitle] = None
+    description: Optional[Remark] = None
+
+
+class WithdrawReview(Input):
+    """Take a Review back."""
+
+    expected_review_version: Version
+    reason: Optional[Remark] = None
+
+
+class DecideReview(Input):
+    """Approve or reject the latest submission."""
+
+    decision: Literal["approved", "rejected"]
+    expected_review_version: Version
+    body: Optional[Remark] = None
+
+
+class MergeReview(Input):
+    """Publish a Review, if it comes to the result that the caller saw."""
+
+    expected_review_version: Version
+    expected_result_hash: Optional[Id] = None
+
+
+class ReviewsQuery(ListQuery):
+    """Which Reviews."""
+
+    project_id: Optional[Id] = None
+    status: Optional[ReviewStatus] = None
+
+
+class DiffQuery(Query):
+    """Which submission; the latest, when none is named."""
+
+    submission: Annotated[Optional[Annotated[int, Field(ge=1, le=MAX_VERSION)]], DIGITS] = None
+
+
+class CreateComment(Input):
+    """A remark on the latest submission, or on a line of what it proposes: both anchor fields, or neither."""
+
+    body: Annotated[RawText, AfterValidator(_remark)]
+    anchor_path: Optional[PathInput] = None
+    anchor_line: Optional[Annotated[int, Field(ge=1, le=MAX_VERSION)]] = None
+
+
+class UpdateComment(Input):
+    """Whether what the comment asks for is settled."""
+
+    resolved: bool
 
 
 class ReviewDraft(BaseModel):
@@ -16,7 +126,7 @@ class ReviewDraft(BaseModel):
     draft_id: str
     draft_version: int
     title: str
-    status: Literal["open", "submitted", "merged", "discarded"]
+    status: DraftStatus
     freshness: Literal["current", "behind"] | None
     reconciliation: Literal["unknown", "clean", "conflicts"] | None
 
