@@ -43,15 +43,16 @@ Errors = list[tuple[str, str]]
 
 
 def require_json(incoming: Incoming) -> None:
-    """Refuse a body that does not say it is JSON in UTF-8.
+    """Refuse a body that does not say it is JSON in UTF-8, uncompressed.
 
     Raises:
-        UnsupportedMediaType: the content type is missing or another.
+        UnsupportedMediaType: the content type is missing or another, or there is a content encoding.
     """
     header = Message()
     header["content-type"] = incoming.headers.get("content-type", "")
     charset = header.get_content_charset("utf-8")
-    if header.get_content_type() != "application/json" or charset not in ("utf-8", "us-ascii"):
+    coded = incoming.headers.get("content-encoding", "identity") != "identity"
+    if coded or header.get_content_type() != "application/json" or charset not in ("utf-8", "us-ascii"):
         raise UnsupportedMediaType("Send application/json in UTF-8.", accepted="application/json")
 
 

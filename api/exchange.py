@@ -45,7 +45,7 @@ def problem_response(error: Exception, request: Request) -> Response:
     """The problem document of whatever went wrong."""
     request_id = request_id_of(request)
     problem = problem_of(error, request_id=request_id)
-    return refusal(problem, instance=request.url.path, request_id=request_id).response()
+    return refusal(problem, instance=request.scope["path"], request_id=request_id).response()
 
 
 async def in_thread(work: Callable[[], T]) -> T:

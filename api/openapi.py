@@ -105,7 +105,9 @@ def problems_of(route: Route) -> list[type[Problem]]:
     if route.accepts is not None:
         kinds |= {TooLarge, UnsupportedMediaType}
     if route.if_match:
-        kinds |= {PreconditionRequired, PreconditionFailed}
+        kinds.add(PreconditionRequired)
+    if route.if_match or route.if_match_optional:
+        kinds.add(PreconditionFailed)
     if route.method == "POST":
         kinds |= {IdempotencyKeyReused, OperationInProgress}
     return [kind for kind in PRECEDENCE if kind in kinds]
@@ -126,7 +128,7 @@ def _parameters(route: Route) -> list[inspect.Parameter]:
         shape.append(("query", Annotated[route.query, Query()]))
     if route.method == "POST":
         shape.append(("idempotency_key", _header(IDEMPOTENCY_KEY, "makes the request repeatable for 7 days")))
-    if route.if_match:
+    if route.if_match or route.if_match_optional:
         shape.append(("if_match", _header(IF_MATCH, "the entity tag of the version you read")))
     if route.is_command:
         shape.append(("prefer", _header("Prefer", "`wait=N`: hold the request up to N seconds, 30 at most")))

@@ -55,7 +55,7 @@ def without_body(request: Request, services: Services, *, body: bytes | None = b
     return Incoming(
         services=services,
         method=request.method,
-        path=request.url.path,
+        path=request.scope["path"],
         path_parameters=request.path_params,
         query=request.scope["query_string"],
         headers=request.headers,

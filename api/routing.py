@@ -68,6 +68,7 @@ class Route:
     query: type[Query] = NoParameters
     problems: tuple[type[Problem], ...] = ()
     if_match: bool = False
+    if_match_optional: bool = False
     etag: bool = False
     is_command: bool = False
     deprecated: bool = False
@@ -117,11 +118,13 @@ class Routes:
         status: int | None = None,
         problems: tuple[type[Problem], ...] = (),
         if_match: bool = False,
+        if_match_optional: bool = False,
         etag: bool = False,
     ) -> Callable[[WriteHandler[P]], WriteHandler[P]]:
         """A synchronous change; 201 for a POST, 204 when it answers nothing, else 200, unless `status` says so.
 
-        `if_match` documents the precondition: the function asks for it by `call.if_match_version()`.
+        `if_match` documents the precondition, which the function asks for by `call.if_match_version()`;
+        `if_match_optional` one that may be left out (`call.if_match_version_if_given()`).
         """
         usual = 204 if answers is None else 201 if method == "POST" else 200
         return self._registered(
@@ -133,6 +136,7 @@ class Routes:
                 accepts=accepts,
                 problems=problems,
                 if_match=if_match,
+                if_match_optional=if_match_optional,
                 etag=etag,
             )
         )
@@ -147,6 +151,7 @@ class Routes:
         status: int = 200,
         problems: tuple[type[Problem], ...] = (),
         if_match: bool = False,
+        if_match_optional: bool = False,
     ) -> Callable[[CommandHandler[P]], CommandHandler[P]]:
         """A workflow command: the function accepts an operation; `status` is that of its result when waited for.
 
@@ -161,6 +166,7 @@ class Routes:
                 accepts=accepts,
                 problems=problems,
                 if_match=if_match,
+                if_match_optional=if_match_optional,
                 is_command=True,
             )
         )

@@ -47,7 +47,7 @@ def answer_unknown_routes(app: FastAPI, resources: Iterable[Routes]) -> None:
 async def _refuse(request: Request, problem: Problem, read: Route | None = None) -> Response:
     """Authenticate first, below `/v1/api`; then look up what the path names by the route that reads it."""
     try:
-        if request.url.path.startswith(f"{API}/"):
+        if request.scope["path"].startswith(f"{API}/"):
             incoming = without_body(request, services_of(request))
             await in_thread(partial(_look_up, incoming, read))
     except Exception as error:  # noqa: BLE001  (the border: whatever it is, it is answered)

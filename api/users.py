@@ -51,6 +51,7 @@ def get_user(call: Read, user_id: str) -> Answer:
     "/admin/users/{user_id}",
     accepts=UpdateUser,
     answers=UserView,
+    if_match_optional=True,
     etag=True,
     problems=(AlreadyExists, LastOwner),
 )
@@ -71,7 +72,7 @@ def update_user(call: Write, user_id: str) -> Answer:
     return _answer(changed)
 
 
-@routes.write("DELETE", "/admin/users/{user_id}", problems=(LastOwner,))
+@routes.write("DELETE", "/admin/users/{user_id}", if_match_optional=True, problems=(LastOwner,))
 def delete_user(call: Write, user_id: str) -> Answer:
     """Remove a user with tokens and memberships; open Drafts are discarded, Reviews withdrawn."""
     lock_coordination(call.connection, call.principal.org_id)
