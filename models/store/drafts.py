@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
-from datetime import datetime
 
 from sqlalchemy import Connection, text
 
@@ -63,54 +62,6 @@ def drafts_by_id(
         {"org_id": org_id, "draft_ids": list(draft_ids)},
     )
     return {row["draft_id"]: row_of(DraftRow, row) for row in rows.mappings()}
-
-
-def list_drafts(
-    connection: Connection,
-    org_id: OrganizationId,
-    author_id: UserId,
-    *,
-    project_id: ProjectId | None,
-    status: str | None,
-    before: tuple[datetime, str] | None,
-    limit: int,
-) -> list[DraftRow]:
-    """An author's Drafts in projects that still let the author read, newest first.
-
-    Args:
-        connection: a read connection.
-        org_id: the organization.
-        author_id: whose Drafts.
-        project_id: only of this project.
-        status: only with this status.
-        before: continue below this (created_at, draft_id).
-        limit: at most so many.
-    """
-    rows = connection.execute(
-        text("""
-            select d.* from drafts d
-            where d.org_id = :org_id and d.author_id = :author_id
-              and (cast(:project_id as text) is null or d.project_id = :project_id)
-              and (cast(:status as text) is null or d.status = :status)
-              and (cast(:before_at as timestamptz) is null or (d.created_at, d.draft_id) < (:before_at, :before_id))
-              and exists (
-                  select from users u left join project_members m
-                    on m.org_id = u.org_id and m.user_id = u.user_id and m.project_id = d.project_id
-                  where u.org_id = d.org_id and u.user_id = d.author_id
-                    and (u.role in ('owner', 'admin') or m.user_id is not null))
-            order by d.created_at desc, d.draft_id desc limit :limit
-        """),
-        {
-            "org_id": org_id,
-            "author_id": author_id,
-            "project_id": project_id,
-            "status": status,
-            "before_at": before[0] if before else None,
-            "before_id": before[1] if before else None,
-            "limit": limit,
-        },
-    )
-    return [row_of(DraftRow, row) for row in rows.mappings()]
 
 
 def fold_operations(

@@ -1,0 +1,81 @@
+"""Published Memory as it is read: lists by path, one by id with its text, archived ones as they were."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, text
+
+from models.errors import NotFound
+from models.identifiers import MemoryId, OrganizationId
+from models.schemas.commits import MemoryBody, MemoryStatus, MemoryWithContent
+from models.store.selections import MEMORY_COLUMNS, memory_body
+
+
+@dataclass(frozen=True, slots=True)
+class ListedMemory:
+    """A Memory and the key of its path, by which lists are sorted."""
+
+    body: MemoryBody
+    path_key: str
+
+
+# The heads' index on the path key serves the active ones in order.
+ACTIVE = text(f"""
+    select {MEMORY_COLUMNS}, v.path_key
+    from memory_versions v
+    join memories m on m.org_id = v.org_id and m.memory_id = v.memory_id
+    join blobs b on b.org_id = v.org_id and b.blob_id = v.blob_id
+    where v.org_id = :org_id and v.to_version is null and v.path_key > :after_key
+    order by v.path_key limit :limit
+""")  # noqa: S608  (a constant list of columns)
+LAST_VERSION = """
+    from memories m
+    cross join lateral (
+        select * from memory_versions
+        where org_id = m.org_id and memory_id = m.memory_id order by from_version desc limit 1
+    ) v
+    join blobs b on b.org_id = v.org_id and b.blob_id = v.blob_id
+"""
+OF_STATUS = text(f"""
+    select {MEMORY_COLUMNS}, v.path_key {LAST_VERSION}
+    where m.org_id = :org_id and m.status = :status and (v.path_key, m.memory_id) > (:after_key, :after_id)
+    order by v.path_key, m.memory_id limit :limit
+""")
+ONE = text(f"""
+    select {MEMORY_COLUMNS}, b.content {LAST_VERSION} where m.org_id = :org_id and m.memory_id = :memory_id
+""")
+
+
+def list_memories(
+    connection: Connection,
+    org_id: OrganizationId,
+    *,
+    status: MemoryStatus,
+    after: tuple[str, str] | None,
+    limit: int,
+) -> list[ListedMemory]:
+    """The organization's Memories of a status, by path, without their texts.
+
+    Args:
+        connection: a read connection.
+        org_id: the organization.
+        status: archived ones stand at the path they had last; several may share it.
+        after: continue behind this (path key, memory_id).
+        limit: at most so many.
+    """
+    after_key, after_id = after or ("", "")
+    names = {"org_id": org_id, "status": status, "after_key": after_key, "after_id": after_id, "limit": limit}
+    rows = connection.execute(ACTIVE if status == "active" else OF_STATUS, names).mappings()
+    return [ListedMemory(memory_body(row), row["path_key"]) for row in rows]
+
+
+def read_memory(connection: Connection, org_id: OrganizationId, memory_id: MemoryId) -> MemoryWithContent:
+    """A Memory with its text; an archived one as it was last.
+
+    Raises:
+        NotFound: nothing of this id was ever published here.
+    """
+    row = connection.execute(ONE, {"org_id": org_id, "memory_id": memory_id}).mappings().one_or_none()
+    if row is None:
+        raise NotFound("There is no such Memory.")
+    memory = memory_body(row)
+    return MemoryWithContent(memory=memory, content=row["content"], etag=f'"{memory.revision}"')
