@@ -20,7 +20,7 @@ def accept_body(raw: str) -> str:
     Raises:
         OperationInvalid: with `field` and the first broken `rule`.
     """
-    _require_storable(raw, BODY_FIELD)
+    require_storable(raw, BODY_FIELD)
     body = _normalized(raw)
     if not body.strip():
         raise OperationInvalid("A body is not blank.", field=BODY_FIELD, rule="blank")
@@ -44,7 +44,7 @@ def accept_description(raw: str) -> str:
     Raises:
         OperationInvalid: with `field` and the first broken `rule`.
     """
-    _require_storable(raw, DESCRIPTION_FIELD)
+    require_storable(raw, DESCRIPTION_FIELD)
     description = raw.strip()
     if len(description.splitlines()) > 1:
         raise OperationInvalid("A description is one line.", field=DESCRIPTION_FIELD, rule="line_break")
@@ -66,7 +66,12 @@ def _normalized(raw: str) -> str:
     return raw.lstrip(_BOM).replace("\r\n", "\n").replace("\r", "\n").rstrip("\n") + "\n"
 
 
-def _require_storable(raw: str, field: str) -> None:
+def require_storable(raw: str, field: str) -> None:
+    """Refuse a text that PostgreSQL and UTF-8 cannot hold.
+
+    Raises:
+        OperationInvalid: it holds NUL or a lone surrogate.
+    """
     if "\0" in raw:
         raise OperationInvalid("A text holds no NUL.", field=field, rule="nul")
     try:
