@@ -5,6 +5,8 @@ import sys
 import traceback
 from types import TracebackType
 
+from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
+
 from workflows.boundary import kind_of
 
 ExceptionInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
@@ -21,7 +23,13 @@ class IdsOnly(logging.Formatter):
 
 
 def configure_logging(level: str) -> None:
-    """Log to stderr from `level` (`debug`, `info`, `warning`, `error`) on."""
+    """Log to stderr from `level` (`debug`, `info`, `warning`, `error`) on; before the first Temporal client is made.
+
+    Of the SDK's core only errors are shown: it reports every retry while Temporal is away, which the delivery loop
+    says once.
+    """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(IdsOnly("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    filtered = LoggingConfig(filter=TelemetryFilter(core_level="ERROR", other_level="ERROR"))
+    Runtime.set_default(Runtime(telemetry=TelemetryConfig(logging=filtered)), error_if_already_set=False)

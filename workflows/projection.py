@@ -23,7 +23,7 @@ class ProjectionWorkflow:
         await workflow.wait_condition(lambda: bool(self._commands))
         while self._commands:
             await self._commands.carry_out_first(self._replace)
-            if workflow.info().is_continue_as_new_suggested():
+            if self._commands and workflow.info().is_continue_as_new_suggested():
                 await self._continue_as_new()
 
     # A signal: the API records the command and goes on; its outcome is read from Postgres, never from here.

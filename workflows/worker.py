@@ -32,6 +32,7 @@ DELIVERY_CONNECTIONS = 1
 FIRST_PAUSE_S = 0.2
 LONGEST_PAUSE_S = 5.0
 ATTEMPT_S = 10.0
+LEAVE_S = 2.0  # beyond the grace; a Temporal that is frozen would hold the process for half a minute
 
 T = TypeVar("T")
 
@@ -82,7 +83,7 @@ async def _serve(engine: Engine, threads: ThreadPoolExecutor, slots: int, settin
                 slots=slots,
                 grace_s=settings.shutdown_grace_s,
             )
-            await _work(worker, stopping)
+            await _work(worker, stopping, patience_s=settings.shutdown_grace_s + LEAVE_S)
 
 
 def _stopping() -> asyncio.Event:
@@ -129,20 +130,29 @@ async def _connected(settings: Settings) -> Client:
     return client
 
 
-async def _work(worker: Worker, stopping: asyncio.Event) -> None:
+async def _work(worker: Worker, stopping: asyncio.Event, *, patience_s: float) -> None:
     """Run the worker until the process is asked to end, or until it gives up, which is a reason to connect again."""
     running = asyncio.create_task(worker.run())
     stop = asyncio.create_task(stopping.wait())
     log.info("worker takes tasks from %s", worker.task_queue)
     await asyncio.wait({running, stop}, return_when=asyncio.FIRST_COMPLETED)
     stop.cancel()
-    if not running.done():
-        await worker.shutdown()
+    await _leave(worker, running, patience_s)
     try:
         await running
+    except asyncio.CancelledError:
+        log.warning("Temporal does not answer; the worker ends without taking leave")
     except Exception:
         log.exception("the worker gave up; it connects again")
         await _sleep(LONGEST_PAUSE_S, stopping)
+
+
+async def _leave(worker: Worker, running: asyncio.Task[None], patience_s: float) -> None:
+    """Let the worker finish what it began, and cut it off when it takes longer than it may."""
+    leaving = asyncio.create_task(worker.shutdown())
+    await asyncio.wait({running}, timeout=patience_s)
+    running.cancel()
+    leaving.cancel()
 
 
 async def _sleep(seconds: float, stopping: asyncio.Event) -> None:

@@ -1,0 +1,67 @@
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine
+
+from canonry.embedded.temporal import RunningTemporal, start_temporal
+from models.database import build_engine
+from models.migrations import upgrade
+from models.settings import Settings
+from tests.stack import Stack, start_stack
+from workflows.search_attributes import SEARCH_ATTRIBUTES
+
+
+@pytest.fixture(scope="session")
+def temporal() -> Iterator[str]:
+    """A Temporal server's address; tests keep apart by task queue and ids."""
+    with _a_temporal({}) as server:
+        yield server.address
+
+
+@pytest.fixture(scope="session")
+def hasty_temporal() -> Iterator[str]:
+    """A server that suggests to continue as new after few events."""
+    with _a_temporal({"limit.historyCount.suggestContinueAsNew": "30"}) as server:
+        yield server.address
+
+
+@pytest.fixture(scope="module")
+def stack() -> Iterator[Stack]:
+    """Postgres and Temporal that a module's tests may kill, as long as they bring them back."""
+    running = start_stack()
+    try:
+        upgrade(running.database_url)
+        yield running
+    finally:
+        running.stop()
+
+
+@pytest.fixture
+def engine(stack: Stack) -> Iterator[Engine]:
+    engine = build_engine(stack.database_url, Settings(), pool_size=4, application_name="canonry-test")
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture(autouse=True)
+def _no_failed_workflow_task(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """A defect in workflow code shows as a task that is tried for ever: report it instead of a hang."""
+    yield
+    messages = [record.getMessage() for record in caplog.get_records("call")]
+    assert not [message for message in messages if "Failed activation" in message]
+
+
+@contextmanager
+def _a_temporal(dynamic_config: dict[str, str]) -> Iterator[RunningTemporal]:
+    folder = Path(tempfile.mkdtemp(prefix="canonry-test-", dir="/tmp"))
+    folder.chmod(0o711)  # as root the server runs as another account, which has to pass
+    server = start_temporal(folder, ui=False, search_attributes=SEARCH_ATTRIBUTES, dynamic_config=dynamic_config)
+    try:
+        yield server
+    finally:
+        server.stop()
+        shutil.rmtree(folder)

@@ -1,0 +1,105 @@
+"""Activities without a database, for tests of what workflows do with their answers."""
+
+import threading
+from collections import defaultdict
+
+from temporalio import activity
+
+from activities.messages import Command, CommandOutcome, PublishBatch, PublishedBatch, ReviewAddress, ReviewView
+
+DONE = CommandOutcome(finished=True, succeeded=True)
+REFUSED = CommandOutcome(finished=True, succeeded=False)
+UNFINISHED = CommandOutcome(finished=False)
+
+OPEN = ReviewView(exists=True, status="open", title="Deployment notes", project_id="prj_1", version=1)
+MISSING = ReviewView(exists=False)
+
+
+def with_status(status: str) -> ReviewView:
+    return OPEN.model_copy(update={"status": status})
+
+
+class ReviewDesk:
+    """Answers commands as scripted, `DONE` by default, and shows `view`; what it is asked stands in `calls`."""
+
+    def __init__(self, view: ReviewView = OPEN) -> None:
+        self.view = view
+        self.calls: list[str] = []
+        self.outcomes: dict[str, list[CommandOutcome]] = {}
+        self.views_after: dict[str, ReviewView] = {}
+        self.gates: defaultdict[str, threading.Event] = defaultdict(_open_gate)
+
+    @activity.defn
+    def perform_review_command(self, command: Command) -> CommandOutcome:
+        self.calls.append(command.operation_id)
+        self.gates[command.operation_id].wait()
+        self.view = self.views_after.get(command.operation_id, self.view)
+        scripted = self.outcomes.get(command.operation_id)
+        return scripted.pop(0) if scripted else DONE
+
+    @activity.defn
+    def read_review(self, address: ReviewAddress) -> ReviewView:  # noqa: ARG002  (there is one)
+        self.calls.append("read")
+        return self.view
+
+    @property
+    def commands(self) -> list[str]:
+        return [call for call in self.calls if call != "read"]
+
+    @property
+    def reads(self) -> int:
+        return self.calls.count("read")
+
+    def hold(self, operation_id: str) -> threading.Event:
+        """Keep a command in hand until the event is set."""
+        gate = self.gates[operation_id] = threading.Event()
+        return gate
+
+
+class Press:
+    """Publishes nothing; `leaves` says how often an operation is left over; what it is asked stands in `batches`."""
+
+    def __init__(self) -> None:
+        self.batches: list[tuple[str, ...]] = []
+        self.leaves: dict[str, int] = {}
+        self.reviews_of: dict[str, str] = {}
+        self.gate = _open_gate()
+
+    @activity.defn
+    def publish(self, batch: PublishBatch) -> PublishedBatch:
+        self.batches.append(batch.operation_ids)
+        self.gate.wait()
+        remaining = tuple(operation_id for operation_id in batch.operation_ids if self._leave(operation_id))
+        reviews = [self.reviews_of[name] for name in batch.operation_ids if name in self.reviews_of]
+        return PublishedBatch(remaining=remaining, review_ids=tuple(reviews))
+
+    @property
+    def asked(self) -> list[str]:
+        return [operation_id for batch in self.batches for operation_id in batch]
+
+    def _leave(self, operation_id: str) -> bool:
+        left = self.leaves.get(operation_id, 0)
+        self.leaves[operation_id] = left - 1
+        return left > 0
+
+
+class SelectionDesk:
+    """Replaces no selection; what it is asked stands in `calls`."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+        self.outcomes: dict[str, list[CommandOutcome]] = {}
+        self.gates: defaultdict[str, threading.Event] = defaultdict(_open_gate)
+
+    @activity.defn
+    def replace_selection(self, command: Command) -> CommandOutcome:
+        self.calls.append(command.operation_id)
+        self.gates[command.operation_id].wait()
+        scripted = self.outcomes.get(command.operation_id)
+        return scripted.pop(0) if scripted else DONE
+
+
+def _open_gate() -> threading.Event:
+    gate = threading.Event()
+    gate.set()
+    return gate

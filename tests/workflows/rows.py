@@ -1,0 +1,162 @@
+"""Rows and accepted operations for tests of workflows on a real database."""
+
+import uuid
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pydantic import JsonValue
+from sqlalchemy import Engine, text
+from sqlmodel import Session
+
+from activities.accepting import ProposedOperation
+from activities.drafting import create_draft
+from models.identifiers import (
+    OperationId,
+    OrganizationId,
+    ProjectId,
+    ReviewId,
+    UserId,
+    new_organization_id,
+    new_project_id,
+    new_review_id,
+    new_user_id,
+)
+from models.rules.folding import Action
+from models.store.operations import Due, OperationKind, StoredOperation, accept_operation, read_operation
+from models.store.transaction import transaction
+from models.tables import Organization, OrganizationRef, Project, ProjectRef, User
+from workflows.ids import projection_workflow_id, publication_workflow_id, review_workflow_id
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """An organization with its owner and one empty project."""
+
+    org_id: OrganizationId
+    owner_id: UserId
+    project_id: ProjectId
+
+
+def a_tenant(engine: Engine) -> Tenant:
+    now = datetime.now(UTC)
+    tenant = Tenant(new_organization_id(), new_user_id(), new_project_id())
+    org_id, project_id, name = tenant.org_id, tenant.project_id, uuid.uuid4().hex
+    with Session(engine) as session:
+        session.add(Organization(org_id=org_id, name=name, path_owners=[], created_at=now, updated_at=now))
+        session.add(OrganizationRef(org_id=org_id, updated_at=now))
+        session.flush()
+        session.add(
+            User(org_id=org_id, user_id=tenant.owner_id, name=name, role="owner", created_at=now, updated_at=now)
+        )
+        session.add(
+            Project(
+                org_id=org_id,
+                project_id=project_id,
+                name=name,
+                name_key=name,
+                slug=name,
+                created_at=now,
+                updated_at=now,
+            )
+        )
+        session.flush()
+        session.add(ProjectRef(org_id=org_id, project_id=project_id, updated_at=now))
+        session.commit()
+    return tenant
+
+
+def accepted(
+    engine: Engine,
+    tenant: Tenant,
+    kind: OperationKind,
+    workflow_id: str,
+    request: dict[str, JsonValue],
+    review_id: ReviewId | None = None,
+    *,
+    redeliver_after_s: float = 0,
+) -> Due:
+    """An operation that the API has accepted, due at once unless said otherwise, as it would hand it over."""
+    with transaction(engine, org_id=tenant.org_id, actor_id=tenant.owner_id, request_id="req_test") as tx:
+        operation = accept_operation(
+            tx,
+            kind=kind,
+            workflow_id=workflow_id,
+            project_id=tenant.project_id,
+            review_id=review_id,
+            request=request,
+            redeliver_after_s=redeliver_after_s,
+        )
+    return Due(
+        org_id=tenant.org_id,
+        operation_id=operation.operation_id,
+        kind=kind,
+        workflow_id=workflow_id,
+        project_id=tenant.project_id,
+        review_id=review_id,
+        title=str(request.get("title", "")),
+    )
+
+
+def an_accepted_selection(engine: Engine, tenant: Tenant, *, redeliver_after_s: float = 0) -> Due:
+    """A selection change that changes nothing: the shortest operation that succeeds."""
+    return accepted(
+        engine,
+        tenant,
+        OperationKind.SELECT,
+        projection_workflow_id(tenant.project_id),
+        {"expected_revision": 0, "resource_ids": []},
+        redeliver_after_s=redeliver_after_s,
+    )
+
+
+def an_accepted_submit(engine: Engine, tenant: Tenant, title: str, *, redeliver_after_s: float = 0) -> Due:
+    """A submit of a new Draft that creates one Memory."""
+    with transaction(engine, org_id=tenant.org_id, actor_id=tenant.owner_id, request_id="req_test") as tx:
+        draft = create_draft(
+            tx,
+            project_id=tenant.project_id,
+            title=title,
+            base_commit_id=None,
+            operations=[
+                ProposedOperation(
+                    Action.CREATE, path=f"notes/{uuid.uuid4().hex}.md", content=f"{title}\n", description=""
+                )
+            ],
+        )
+    review_id = new_review_id()
+    drafts: JsonValue = [{"draft_id": draft.draft_id, "expected_draft_version": draft.version}]
+    return accepted(
+        engine,
+        tenant,
+        OperationKind.SUBMIT,
+        review_workflow_id(review_id),
+        {"title": title, "drafts": drafts},
+        review_id,
+        redeliver_after_s=redeliver_after_s,
+    )
+
+
+def an_accepted_command(
+    engine: Engine, tenant: Tenant, kind: OperationKind, review_id: str, request: dict[str, JsonValue]
+) -> Due:
+    """A command on an existing Review, or its merge."""
+    review = ReviewId(review_id)
+    lane = publication_workflow_id(tenant.org_id)
+    workflow_id = lane if kind == OperationKind.MERGE else review_workflow_id(review)
+    return accepted(engine, tenant, kind, workflow_id, request, review)
+
+
+def operation_of(engine: Engine, due: Due) -> StoredOperation:
+    with engine.connect() as connection:
+        operation = read_operation(connection, OrganizationId(due.org_id), OperationId(due.operation_id))
+    assert operation is not None
+    return operation
+
+
+def unfinished(engine: Engine) -> int:
+    with engine.connect() as connection:
+        return int(
+            connection.execute(
+                text("select count(*) from operations where status in ('pending', 'running')")
+            ).scalar_one()
+        )
