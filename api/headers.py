@@ -7,6 +7,7 @@ from models.errors import InvalidRequest, PreconditionFailed, PreconditionRequir
 from models.schemas.operations import MAX_WAIT_S
 
 IF_MATCH = "If-Match"
+IF_NONE_MATCH = "If-None-Match"
 IDEMPOTENCY_KEY = "Idempotency-Key"
 
 _STRONG_ETAG = re.compile(r'"([\x21\x23-\x7e]+)"', re.ASCII)
@@ -77,6 +78,12 @@ def require_match(expected: int | str | None, actual: int | str | None) -> None:
     """
     if expected is not None and expected != actual:
         raise PreconditionFailed("It has changed since you read it.", expected=expected, actual=actual)
+
+
+def is_not_modified(headers: Mapping[str, str], tag: str) -> bool:
+    """Whether `If-None-Match` names what the client would be sent; weak tags count, as for any GET (RFC 9110)."""
+    named = [part.strip().removeprefix("W/") for part in headers.get(IF_NONE_MATCH, "").split(",")]
+    return "*" in named or f'"{tag}"' in named
 
 
 def preferred_wait_s(headers: Mapping[str, str]) -> int | None:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from api.answers import PROBLEM_TYPE
 from api.exchange import exchange
-from api.headers import IDEMPOTENCY_KEY, IF_MATCH
+from api.headers import IDEMPOTENCY_KEY, IF_MATCH, IF_NONE_MATCH
 from api.routing import Route
 from models.errors import (
     PRECEDENCE,
@@ -58,6 +58,8 @@ def responses_of(route: Route) -> Responses:
     if route.is_command:
         location = {"Location": {"schema": {"type": "string"}, "description": "where to poll the operation"}}
         documented[202] = {"model": OperationView, "description": "Accepted", "headers": location}
+    if route.conditional:
+        documented[304] = {"description": "Not modified"}
     for status, codes in _codes_by_status(route).items():
         documented[status] = problem_content(*codes)
     return documented
@@ -133,7 +135,7 @@ def _parameters(route: Route) -> list[inspect.Parameter]:
     if route.is_command:
         shape.append(("prefer", _header("Prefer", "`wait=N`: hold the request up to N seconds, 30 at most")))
     shape.append(("credential", Annotated[object, Depends(BEARER)]))
-    optional = ("idempotency_key", "if_match", "prefer")
+    optional = ("idempotency_key", "if_match", "if_none_match", "prefer")
     return [
         inspect.Parameter(
             name,
@@ -152,4 +154,4 @@ def _header(name: str, description: str) -> object:
 def _headers(route: Route) -> dict[str, Any]:
     if not route.etag:
         return {}
-    return {"ETag": {"schema": {"type": "string"}, "description": "the version, quoted"}}
+    return {"ETag": {"schema": {"type": "string"}, "description": "the version or commit id, quoted"}}

@@ -101,11 +101,24 @@ class Routes:
         query: type[Query] = NoParameters,
         problems: tuple[type[Problem], ...] = (),
         etag: bool = False,
+        conditional: bool = False,
         deprecated: bool = False,
     ) -> Callable[[ReadHandler[P]], ReadHandler[P]]:
-        """A GET. `query` is what the function passes to `call.query`; `etag` documents the header."""
+        """A GET. `query` is what the function passes to `call.query`; `etag` documents the header.
+
+        `conditional` documents an ETag and `If-None-Match`: the function asks `api.headers.is_not_modified`.
+        """
         return self._registered(
-            Route("GET", path, answers, query=query, problems=problems, etag=etag, deprecated=deprecated)
+            Route(
+                "GET",
+                path,
+                answers,
+                query=query,
+                problems=problems,
+                etag=etag or conditional,
+                conditional=conditional,
+                deprecated=deprecated,
+            )
         )
 
     def write(
