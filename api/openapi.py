@@ -132,6 +132,8 @@ def _parameters(route: Route) -> list[inspect.Parameter]:
         shape.append(("idempotency_key", _header(IDEMPOTENCY_KEY, "makes the request repeatable for 7 days")))
     if route.if_match or route.if_match_optional:
         shape.append(("if_match", _header(IF_MATCH, "the entity tag of the version you read")))
+    if route.conditional:
+        shape.append(("if_none_match", _header(IF_NONE_MATCH, "the entity tag of what you have")))
     if route.is_command:
         shape.append(("prefer", _header("Prefer", "`wait=N`: hold the request up to N seconds, 30 at most")))
     shape.append(("credential", Annotated[object, Depends(BEARER)]))

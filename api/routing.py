@@ -70,6 +70,7 @@ class Route:
     if_match: bool = False
     if_match_optional: bool = False
     etag: bool = False
+    conditional: bool = False
     is_command: bool = False
     deprecated: bool = False
     tag: str = ""
