@@ -29,6 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(0)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+    except BrokenPipeError:  # whoever read our output has enough; nothing may be flushed into it at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -18,7 +18,9 @@ def stoppable() -> Iterator[None]:
 
     Call it from the main thread; the former handlers return with its end.
     """
-    former = {number: signal.signal(number, _stop) for number in STOP_SIGNALS}
+    former = {number: signal.getsignal(number) for number in STOP_SIGNALS}
+    for number in _heeded():
+        signal.signal(number, _stop)
     try:
         yield
     finally:
@@ -28,8 +30,13 @@ def stoppable() -> Iterator[None]:
 
 def no_longer_stoppable() -> None:
     """From here on stop signals are ignored: whatever follows is the stopping itself."""
-    for number in STOP_SIGNALS:
+    for number in _heeded():
         signal.signal(number, _ignore)
+
+
+def _heeded() -> list[signal.Signals]:
+    """All stop signals, but not the one that `nohup` asked us to survive."""
+    return [number for number in STOP_SIGNALS if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN]
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

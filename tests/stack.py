@@ -24,6 +24,7 @@ from temporalio.service import RPCError
 from canonry.embedded.accounts import Account, can_read
 from canonry.embedded.ports import free_port
 from canonry.embedded.postgres import RunningPostgres, start_postgres
+from canonry.embedded.processes import spawn
 from canonry.embedded.temporal import RunningTemporal, start_temporal
 from workflows.search_attributes import SEARCH_ATTRIBUTES
 
@@ -55,6 +56,13 @@ class Stack:
     def kill_temporal(self) -> None:
         """Kill -9 the server; `temporal.restart()` starts it again at the same address."""
         os.kill(self.temporal.pid, signal.SIGKILL)
+
+    def lose_temporal_store(self) -> None:
+        """Kill -9 the server and delete its file; `temporal.restart()` begins with an empty one."""
+        self.kill_temporal()
+        self.temporal.child.wait()
+        for file in self.temporal.store.parent.iterdir():
+            file.unlink()
 
     def stop(self) -> None:
         self.temporal.stop()
@@ -170,15 +178,13 @@ def _start(name: str, stack: Stack, variables: dict[str, str]) -> Service:
     log = stack.root / "logs" / f"{name}-{time.monotonic_ns()}.log"
     inherited = {key: value for key, value in os.environ.items() if not key.startswith("CANONRY_")}
     own = {"CANONRY_TEMPORAL_ADDRESS": stack.temporal_address, "CANONRY_DATA": str(stack.root)}
-    with log.open("wb") as output:
-        child = subprocess.Popen(
-            [sys.executable, "-P", "-m", "canonry", name],
-            env=inherited | own | variables,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        )
+    child = spawn(
+        [sys.executable, "-P", "-m", "canonry", name],
+        log=log,
+        cwd=stack.root,
+        environment=inherited | own | variables,
+        death_signal=signal.SIGKILL,  # an interrupted test run leaves nothing behind
+    )
     return Service(name, "", child, log)
 
 

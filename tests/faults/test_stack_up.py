@@ -218,6 +218,28 @@ def test_kill_9_of_the_parent_leaves_no_child_and_the_next_start_is_warm(data: P
     assert (data / "owner.token").read_text().strip() not in answer.stdout
 
 
+def test_kill_9_in_the_middle_of_a_start_leaves_no_child_and_the_next_start_works(data: Path) -> None:
+    seen: set[str] = set()
+    for seconds in (0.4, 0.7, 1.0, 1.5):
+        child = subprocess.Popen(
+            a_command("up", "--data", str(data), "--port", str(free_port())),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=an_environment(),
+        )
+        time.sleep(seconds)
+        processes = psutil.Process(child.pid).children(recursive=True)
+        seen.update(Path(words[0]).name for each in processes if (words := _words_of(each)))
+        child.kill()
+        child.wait()
+        assert_all_gone(processes)
+    assert {"postgres", "temporal"} <= seen
+    answer = run("up", "--data", str(data), "--port", str(free_port()), "--exit")
+    assert answer.returncode == 0, answer.stderr
+    # Whichever start made the organization, its token was kept.
+    assert (data / "owner.token").exists()
+
+
 def test_a_database_and_a_temporal_of_the_operator_replace_the_embedded_ones(data: Path) -> None:
     stack = start_stack()
     try:
@@ -286,3 +308,15 @@ def test_a_wrong_setting_stops_the_start_with_its_name_and_what_is_accepted(comm
 
 def test_migrate_needs_a_database_of_the_operator() -> None:
     assert_one_sentence(run("migrate"), r"canonry migrate: CANONRY_DATABASE_URL is not set; .*")
+
+
+def test_a_reader_that_has_enough_gets_no_traceback(up: Up) -> None:
+    child = subprocess.Popen(
+        a_command("token", "list", "--data", str(up.data)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None
+    child.stdout.close()
+    assert child.stderr is not None
+    with child.stderr as errors:
+        assert errors.read() == ""
+    assert child.wait(30) == 1

