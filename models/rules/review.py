@@ -59,12 +59,17 @@ class Surroundings:
 
 @dataclass(slots=True)
 class Evaluation:
-    """The outcome: final states by provisional or existing id, who touched each first and last, and every blocker."""
+    """The outcome: final states by provisional or existing id, which Drafts gave them, and every blocker.
+
+    `placed_by` is the Draft that a Memory has its final path from: the last one that moved it, else the first one that
+    touched it.
+    """
 
     states: dict[MemoryId, State] = field(default_factory=dict)
     bases: dict[MemoryId, State] = field(default_factory=dict)
     first_touched_by: dict[MemoryId, ProposedDraft] = field(default_factory=dict)
     last_touched_by: dict[MemoryId, ProposedDraft] = field(default_factory=dict)
+    placed_by: dict[MemoryId, ProposedDraft] = field(default_factory=dict)
     blockers: list[Problem] = field(default_factory=list)
     empty: list[DraftEmpty] = field(default_factory=list)
     needs_reconciliation: set[DraftId] = field(default_factory=set)
@@ -85,7 +90,8 @@ def evaluate(drafts: Sequence[ProposedDraft], surroundings: Surroundings) -> Eva
     evaluation = Evaluation()
     for draft in drafts:
         _take_draft(evaluation, draft, surroundings)
-    evaluation.blockers.extend(_path_blockers(evaluation, surroundings))
+    evaluation.blockers.extend(_meetings(evaluation, [draft.draft_id for draft in drafts]))
+    evaluation.blockers.extend(_occupied(evaluation, surroundings))
     return evaluation
 
 
@@ -101,6 +107,9 @@ def _take_draft(evaluation: Evaluation, draft: ProposedDraft, surroundings: Surr
     if not refused:
         _judge_draft(evaluation, draft, states, surroundings)
     for memory_id, state in states.items():
+        before = evaluation.states.get(memory_id)
+        if before is None or state is None or before.path != state.path:
+            evaluation.placed_by[memory_id] = draft
         evaluation.states[memory_id] = state
         evaluation.bases.setdefault(memory_id, base.get(memory_id))
         evaluation.first_touched_by.setdefault(memory_id, draft)
@@ -183,28 +192,36 @@ def _overlaps(evaluation: Evaluation, draft: ProposedDraft, existing: Sequence[M
             )
 
 
-def _path_blockers(evaluation: Evaluation, surroundings: Surroundings) -> Iterator[Problem]:
+def _meetings(evaluation: Evaluation, order: Sequence[DraftId]) -> Iterator[Problem]:
+    """Two Memories of the Review in each other's way: within one Draft a collision, across two a conflict."""
     for collision in collisions_within(evaluation.states):
-        first, second = (evaluation.last_touched_by[memory_id] for memory_id in collision.memory_ids)
-        if first is second:
-            yield _path_collision(first, collision)
+        placing = {evaluation.placed_by[memory_id].draft_id: memory_id for memory_id in collision.memory_ids}
+        if len(placing) == 1:
+            yield _path_collision(evaluation.placed_by[collision.memory_ids[0]], collision)
         else:
+            earlier, later = sorted(placing, key=order.index)
             yield _reconciliation_required(
-                second,
+                evaluation.placed_by[placing[later]],
                 f"Two Drafts of this Review meet at {collision.path}.",
-                other_draft_id=first.draft_id,
+                other_draft_id=earlier,
                 **_named(collision),
             )
+
+
+def _occupied(evaluation: Evaluation, surroundings: Surroundings) -> Iterator[Problem]:
+    """Memories of Current in the way; one is named for each proposed path, however many stand in a folder there."""
+    met: dict[MemoryId, list[Collision]] = {}
     for collision in collisions_with(evaluation.states, surroundings.occupants):
-        draft = evaluation.last_touched_by[collision.memory_ids[0]]
-        occupant = collision.memory_ids[1]
-        moved_in = occupant in surroundings.changed_since.get(draft.base_version, ())
+        met.setdefault(collision.memory_ids[0], []).append(collision)
+    for memory_id, collisions in met.items():
+        draft = evaluation.placed_by[memory_id]
+        changed = surroundings.changed_since.get(draft.base_version, ())
+        moved_in = [collision for collision in collisions if collision.memory_ids[1] in changed]
         if moved_in or draft.draft_id in evaluation.needs_reconciliation:
-            yield _reconciliation_required(
-                draft, f"{collision.path} has been taken since the Draft's base.", **_named(collision)
-            )
+            named = (moved_in or collisions)[0]
+            yield _reconciliation_required(draft, f"{named.path} is taken in Current.", **_named(named))
         else:
-            yield _path_collision(draft, collision)
+            yield _path_collision(draft, collisions[0])
 
 
 def _path_collision(draft: ProposedDraft, collision: Collision) -> PathCollision:
