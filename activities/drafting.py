@@ -153,6 +153,7 @@ def discard(tx: Transaction, draft_id: DraftId, *, expected_version: int | None)
         require_version(draft, expected_version)
     if draft.status in ("merged", "discarded"):
         raise DraftClosed(f"The Draft is {draft.status}.", draft_id=draft_id)
+    require_project(tx.connection, tx.org_id, tx.actor_id, draft.project_id).require_active()
     if scene is not None:
         _leave_review(tx, scene, draft_id)
     mark_discarded(tx, [draft])

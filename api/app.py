@@ -9,7 +9,23 @@ from sqlalchemy import Engine
 from starlette.requests import Request
 from starlette.responses import Response
 
-from api import audit, health, me, members, operations, organizations, projects, tokens, users
+from api import (
+    audit,
+    comments,
+    commits,
+    drafts,
+    health,
+    me,
+    members,
+    operations,
+    org_memories,
+    organizations,
+    projects,
+    reviews,
+    selections,
+    tokens,
+    users,
+)
 from api.lifespan import lifespan_of
 from api.middleware import AllowedOrigins, RequestIds
 from api.openapi import document_exactly, endpoint_of, responses_of
@@ -25,6 +41,12 @@ RESOURCES: tuple[Routes, ...] = (
     audit.routes,
     projects.routes,
     members.routes,
+    drafts.routes,
+    reviews.routes,
+    comments.routes,
+    commits.routes,
+    org_memories.routes,
+    selections.routes,
     operations.routes,
 )
 

@@ -8,6 +8,9 @@ from models.schemas.common import Id, Input, Instant, ListQuery, Optional, Query
 
 MAX_SELECTED = 100_000
 
+NO_COMMIT = "ref-none"
+"""The entity tag of a Ref that points nowhere yet."""
+
 MemoryStatus = Literal["active", "archived", "deprecated"]
 
 

@@ -1,0 +1,45 @@
+"""Finding what a path names, for whoever asks: 404 for what is not there and for what the caller may not know of."""
+
+from api.calls import Read
+from models.errors import NotFound
+from models.identifiers import DraftId, ProjectId, ReviewId
+from models.store.access import ProjectAccess, require_project
+from models.store.drafts import read_draft
+from models.store.locks import DraftRow, ReviewRow
+from models.store.reviews import read_review
+
+
+def find_project(call: Read, project_id: str, *, include_deleted: bool = False) -> ProjectAccess:
+    """What the caller may do in a project.
+
+    Raises:
+        NotFound: there is none, or none that the caller may read.
+    """
+    who = call.principal
+    return require_project(
+        call.connection, who.org_id, who.user_id, ProjectId(project_id), include_deleted=include_deleted
+    )
+
+
+def find_own_draft(call: Read, draft_id: str) -> tuple[DraftRow, ProjectAccess]:
+    """A Draft of the caller, unlocked, and what the caller may do in its project.
+
+    Raises:
+        NotFound: there is none, it is somebody else's, or its author has left the project.
+    """
+    draft = read_draft(call.connection, call.principal.org_id, DraftId(draft_id))
+    if draft is None or draft.author_id != call.principal.user_id:
+        raise NotFound("There is no such Draft.")
+    return draft, find_project(call, draft.project_id, include_deleted=True)
+
+
+def find_review(call: Read, review_id: str) -> tuple[ReviewRow, ProjectAccess]:
+    """A Review, unlocked, and what the caller may do in its project; a deleted project's for owners and admins.
+
+    Raises:
+        NotFound: there is none yet, or none that the caller may read.
+    """
+    review = read_review(call.connection, call.principal.org_id, ReviewId(review_id))
+    if review is None:
+        raise NotFound("There is no such Review.")
+    return review, find_project(call, review.project_id, include_deleted=True)

@@ -1,0 +1,53 @@
+"""What a body names, read before the body is judged: an unknown project or Draft goes before a broken rule.
+
+404 and 403 precede 400 (publication.md §6), and where the project or the Drafts are named in the body, this is how
+they are found although something else in it may be wrong. What is no plausible id is left to the schema.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from api.calls import Write
+from models.schemas.common import MAX_ID_CHARACTERS
+
+
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """The members of a body that is an object; of any other, none."""
+
+    members: dict[str, JsonValue]
+
+    @classmethod
+    def of(cls, call: Write) -> "Mentions":
+        """What the body of a request names."""
+        try:
+            value = json.loads((call.incoming.body or b"").decode())
+        except (ValueError, RecursionError):
+            value = None
+        return cls(value if isinstance(value, dict) else {})
+
+    def id(self, name: str) -> str | None:
+        """The id in a member."""
+        return next(_plausible([self.members.get(name)]), None)
+
+    def ids(self, name: str, member: str | None = None) -> list[str]:
+        """The ids in a list, or in one member of each object in it."""
+        listed = self.members.get(name)
+        if not isinstance(listed, list):
+            return []
+        if member is None:
+            return list(_plausible(listed))
+        return list(_plausible([item.get(member) for item in listed if isinstance(item, dict)]))
+
+
+def _plausible(values: list[JsonValue]) -> Iterator[str]:
+    for value in values:
+        if isinstance(value, str) and 0 < len(value) <= MAX_ID_CHARACTERS and _is_storable(value):
+            yield value
+
+
+def _is_storable(text: str) -> bool:
+    return not any(character == "\0" or "\ud800" <= character <= "\udfff" for character in text)
