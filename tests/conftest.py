@@ -8,7 +8,10 @@ from sqlalchemy import Engine
 from models.database import build_engine
 from models.migrations import upgrade
 from models.settings import Settings
-from tests.stack import Stack, start_stack
+from models.store.organizations import create_organization
+from models.store.tokens import PERMISSIONS
+from tests.client import Client
+from tests.stack import Service, Stack, start_api, start_stack, start_worker
 
 
 @pytest.fixture(scope="session")
@@ -28,3 +31,34 @@ def engine(stack: Stack) -> Iterator[Engine]:
     pool = build_engine(stack.database_url, Settings(), pool_size=10, application_name="canonry-test")
     yield pool
     pool.dispose()
+
+
+@pytest.fixture(scope="session")
+def service_token(engine: Engine) -> str:
+    """A token with every permission, of an organization that no test reads."""
+    with engine.begin() as connection:
+        made = create_organization(
+            connection,
+            name="Operators",
+            owner_name="Operator",
+            owner_email=None,
+            permissions=[*PERMISSIONS],
+            request_id="test",
+        )
+    return made.token.secret
+
+
+@pytest.fixture(scope="session")
+def api(stack: Stack, service_token: str) -> Iterator[Client]:
+    """A running API, as a client whose token makes organizations."""
+    service = start_api(stack)
+    yield Client(service.url, service_token)
+    service.stop()
+
+
+@pytest.fixture(scope="session")
+def worker(stack: Stack) -> Iterator[Service]:
+    """A running worker, for tests whose commands have to be carried out."""
+    service = start_worker(stack)
+    yield service
+    service.stop()
