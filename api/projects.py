@@ -61,14 +61,14 @@ def update_project(call: Write, project_id: str) -> Answer:
     access.require_manage()
     body = call.body(UpdateProject)
     require_match(call.if_match_version(), project.version)
-    if body.state is None:
-        access.require_active()
     change = ProjectChange(
         name=body.name or project.name,
         slug=body.slug or project.slug,
         description=project.description if body.description is None else body.description,
         state=body.state or project.state,
     )
+    if change.state == "archived" and change != ProjectChange.none(project):
+        access.require_active()
     return _answer(change_project(call.tx, project, change))
 
 

@@ -2,7 +2,7 @@
 
 import atexit
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -52,18 +52,20 @@ class Client:
         path: str,
         *,
         body: JsonValue = None,
-        content: bytes | None = None,
-        headers: Mapping[str, str] | None = None,
+        content: bytes | Iterator[bytes] | None = None,
+        headers: Mapping[str, str] | Sequence[tuple[str, bytes]] | None = None,
         query: Mapping[str, str | int] | None = None,
     ) -> httpx.Response:
         """Send `body` as JSON, or `content` as it is, with only the headers given."""
-        authorization = {} if self.token is None else {"Authorization": f"Bearer {self.token}"}
+        all_headers = httpx.Headers(headers)
+        if self.token is not None:
+            all_headers["Authorization"] = f"Bearer {self.token}"
         return _connections().request(
             method,
             self.base_url + (path if path.startswith(("/v1/", "/healthz", "/readyz", "/openapi")) else PREFIX + path),
             json=body if content is None and body is not None else None,
             content=content,
-            headers={**authorization, **(headers or {})},
+            headers=all_headers,
             params=query or None,
         )
 

@@ -45,6 +45,11 @@ class ProjectChange:
     description: str
     state: ProjectState
 
+    @classmethod
+    def none(cls, project: ProjectDetails) -> "ProjectChange":
+        """The change that leaves a project as it is."""
+        return cls(project.name, project.slug, project.description, project.state)
+
 
 COLUMNS = "project_id, name, slug, description, state, version, created_at, updated_at"
 READ = text(f"""
