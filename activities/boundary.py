@@ -2,10 +2,11 @@
 
 import logging
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 from psycopg import OperationalError as PsycopgOperationalError
 from pydantic import BaseModel
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError, InterfaceError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlmodel import Session
@@ -13,6 +14,7 @@ from sqlmodel import Session
 from activities.messages import Command, CommandOutcome
 from models.errors import InternalError, Problem
 from models.identifiers import OperationId, OrganizationId
+from models.store.locks import lock_coordination
 from models.store.operations import MAX_FAILURES, StoredOperation, count_failure, fail, lock_operation, succeed
 from models.store.transaction import Transaction
 
@@ -20,8 +22,10 @@ log = logging.getLogger(__name__)
 
 Handler = Callable[[Transaction, StoredOperation], BaseModel]
 
-# Deadlock, serialization failure, lock and statement time-out, and the server going away or coming up.
-TRANSIENT_STATES = frozenset({"40P01", "40001", "55P03", "57014", "57P01", "57P02", "57P03", "25P03", "25P04"})
+# Deadlock, serialization failure, lock time-out, and connections that the server ended or does not take now. A
+# statement time-out (57014) is none of them: a command that always runs into it has to end.
+TRANSIENT_STATES = frozenset({"40P01", "40001", "55P03", "57P01", "57P02", "57P03", "25P03", "25P04", "53300"})
+CONNECTION_LOST = "08"
 
 
 def carry_out(engine: Engine, command: Command, handler: Handler) -> CommandOutcome:
@@ -47,10 +51,10 @@ def is_transient(error: BaseException) -> bool:
         return True
     if not isinstance(error, DBAPIError):
         return False
-    state = getattr(error.orig, "sqlstate", None)
-    if error.connection_invalidated or state in TRANSIENT_STATES:
-        return True
-    return state is None and isinstance(error.orig, PsycopgOperationalError)
+    state: str | None = getattr(error.orig, "sqlstate", None)
+    if state is None:
+        return error.connection_invalidated or isinstance(error.orig, PsycopgOperationalError)
+    return error.connection_invalidated or state in TRANSIENT_STATES or state.startswith(CONNECTION_LOST)
 
 
 def _once(engine: Engine, command: Command, handler: Handler) -> CommandOutcome:
@@ -60,7 +64,9 @@ def _once(engine: Engine, command: Command, handler: Handler) -> CommandOutcome:
             return CommandOutcome(finished=True)
         if operation.finished:
             return _outcome(operation, succeeded=operation.status == "succeeded")
-        tx = Transaction(connection, session, operation.org_id, operation.user_id, operation.request_id)
+        tx = Transaction(
+            connection, session, operation.org_id, operation.user_id, operation.request_id, _now(connection, operation)
+        )
         try:
             with connection.begin_nested():
                 result = handler(tx, operation)
@@ -72,24 +78,32 @@ def _once(engine: Engine, command: Command, handler: Handler) -> CommandOutcome:
         return _outcome(operation, succeeded=True)
 
 
+def _now(connection: Connection, operation: StoredOperation) -> datetime:
+    """The time of everything the command writes: read under the coordination row, which every command takes first.
+
+    Read before, a commit that waited for the row would carry an earlier time than the commit it follows.
+    """
+    ref = lock_coordination(connection, operation.org_id)
+    return max(datetime.now(UTC), ref.updated_at)
+
+
 def _outcome(operation: StoredOperation, *, succeeded: bool) -> CommandOutcome:
     return CommandOutcome(finished=True, succeeded=succeeded, review_id=operation.review_id or "")
 
 
 def _count(engine: Engine, command: Command) -> CommandOutcome:
+    org_id, operation_id = OrganizationId(command.org_id), OperationId(command.operation_id)
     try:
         with engine.begin() as connection, Session(connection) as session:
-            operation = lock_operation(connection, OrganizationId(command.org_id), OperationId(command.operation_id))
-            if operation is None or operation.finished:
+            failing = count_failure(connection, org_id, operation_id)
+            if failing is None:
                 return CommandOutcome(finished=True)
-            if count_failure(connection, operation.org_id, operation.operation_id) < MAX_FAILURES:
+            if failing.failures < MAX_FAILURES:
                 return CommandOutcome(finished=False)
-            tx = Transaction(connection, session, operation.org_id, operation.user_id, operation.request_id)
-            problem = InternalError(
-                "The operation failed repeatedly; the logs name it.", request_id=operation.request_id
-            )
-            fail(tx, operation.operation_id, problem)
-            return _outcome(operation, succeeded=False)
-    except DBAPIError:
+            tx = Transaction(connection, session, org_id, failing.user_id, failing.request_id)
+            problem = InternalError("The operation failed repeatedly; the logs name it.", request_id=failing.request_id)
+            fail(tx, operation_id, problem)
+            return CommandOutcome(finished=True, review_id=failing.review_id or "")
+    except (DBAPIError, PoolTimeout):
         log.warning("operation %s: could not count its failure, will retry", command.operation_id)
         return CommandOutcome(finished=False)

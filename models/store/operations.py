@@ -191,17 +191,27 @@ def _finish(
     tx.connection.execute(NOTIFY, {"channel": CHANNEL, "operation_id": operation_id})
 
 
-def count_failure(connection: Connection, org_id: OrganizationId, operation_id: OperationId) -> int:
-    """Count an unforeseen failure; the number so far."""
-    return int(
-        connection.execute(
-            text("""
-                update operations set failures = failures + 1, updated_at = clock_timestamp()
-                where org_id = :org_id and operation_id = :operation_id returning failures
-            """),
-            {"org_id": org_id, "operation_id": operation_id},
-        ).scalar_one()
-    )
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """How often an unfinished operation has failed, and as little else of it as ending it takes."""
+
+    failures: int
+    user_id: UserId
+    review_id: ReviewId | None
+    request_id: str
+
+
+def count_failure(connection: Connection, org_id: OrganizationId, operation_id: OperationId) -> Failing | None:
+    """Count an unforeseen failure, whatever is wrong with the row; None if it has its outcome, or is not there."""
+    row = connection.execute(
+        text("""
+            update operations set failures = failures + 1, updated_at = clock_timestamp()
+            where org_id = :org_id and operation_id = :operation_id and status in ('pending', 'running')
+            returning failures, user_id, review_id, request_id
+        """),
+        {"org_id": org_id, "operation_id": operation_id},
+    ).one_or_none()
+    return None if row is None else Failing(*row)
 
 
 def mark_running(connection: Connection, org_id: OrganizationId, operation_ids: Sequence[str], step: str) -> None:
@@ -219,7 +229,7 @@ CLAIM_DUE = text("""
     with due as (
         select org_id, operation_id from operations
         where status in ('pending', 'running') and next_delivery_at <= clock_timestamp()
-        order by next_delivery_at limit :limit for update skip locked
+        order by next_delivery_at limit :limit for no key update skip locked
     )
     update operations o
     set deliveries = o.deliveries + 1,
