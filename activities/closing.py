@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import text
-
-from models.identifiers import DraftId, ProjectId, ReviewId, UserId
+from models.errors import JsonValue
+from models.identifiers import ProjectId, ReviewId, UserId
 from models.store.audit import record_audit
-from models.store.drafts import set_status
+from models.store.drafts import set_status, unfinished_drafts
 from models.store.events import append_event
 from models.store.locks import DraftRow, ReviewRow, lock_drafts, lock_project, lock_review
 from models.store.reviews import (
@@ -15,6 +14,7 @@ from models.store.reviews import (
     change_review,
     drop_approvals,
     latest_members,
+    projects_of,
     unfinished_reviews,
 )
 from models.store.transaction import Transaction
@@ -41,10 +41,7 @@ def withdraw_review(
         new_hash=review.result_hash,
         reason=reason or (None if closed_reason == "withdrawn" else closed_reason),
     )
-    for draft in submitted:
-        append_event(
-            tx, "draft.reopened", "draft", draft.draft_id, project_id=draft.project_id, user_id=draft.author_id
-        )
+    tell_drafts(tx, submitted, "reopened")
     append_event(
         tx, "review.withdrawn", "review", review.review_id, project_id=review.project_id, version=review.version + 1
     )
@@ -59,13 +56,26 @@ def withdraw_review(
 
 
 def mark_discarded(tx: Transaction, drafts: Sequence[DraftRow]) -> None:
-    """Discard Drafts that are locked."""
+    """Discard Drafts that are locked; they are given as they are now."""
     set_status(tx, [draft.draft_id for draft in drafts], "discarded")
+    tell_drafts(tx, drafts, "discarded")
+    for draft in drafts:
+        detail: dict[str, JsonValue] = {"author_id": draft.author_id, "review_id": draft.review_id}
+        record_audit(tx, "draft.discard", "draft", draft.draft_id, detail=detail)
+
+
+def tell_drafts(tx: Transaction, drafts: Sequence[DraftRow], event: str) -> None:
+    """Tell their authors' followers what became of Drafts; each is given as it was a version before."""
     for draft in drafts:
         append_event(
-            tx, "draft.discarded", "draft", draft.draft_id, project_id=draft.project_id, user_id=draft.author_id
+            tx,
+            f"draft.{event}",
+            "draft",
+            draft.draft_id,
+            project_id=draft.project_id,
+            user_id=draft.author_id,
+            version=draft.version + 1,
         )
-        record_audit(tx, "draft.discard", "draft", draft.draft_id, detail={"author_id": draft.author_id})
 
 
 def close_user_work(tx: Transaction, user_id: UserId) -> None:
@@ -89,8 +99,8 @@ def _close(
     project_id: ProjectId | None = None,
 ) -> None:
     """Lock projects, Reviews and Drafts in the written order, then end them."""
-    draft_ids = _unfinished_drafts(tx, author_id=author_id, project_id=project_id)
-    for touched in _projects_of(tx, review_ids):
+    draft_ids = unfinished_drafts(tx.connection, tx.org_id, author_id=author_id, project_id=project_id)
+    for touched in projects_of(tx.connection, tx.org_id, review_ids):
         lock_project(tx.connection, tx.org_id, touched)
     reviews = [lock_review(tx.connection, tx.org_id, review_id) for review_id in review_ids]
     drafts = lock_drafts(tx.connection, tx.org_id, draft_ids)
@@ -99,28 +109,3 @@ def _close(
         in_review = [drafts[draft_id] for draft_id in members if draft_id in drafts]
         withdraw_review(tx, review, in_review, closed_reason=closed_reason)
     mark_discarded(tx, [draft for draft in drafts.values() if draft.status in ("open", "submitted")])
-
-
-def _unfinished_drafts(tx: Transaction, *, author_id: UserId | None, project_id: ProjectId | None) -> list[DraftId]:
-    rows = tx.connection.execute(
-        text("""
-            select draft_id from drafts
-            where org_id = :org_id and status in ('open', 'submitted')
-              and (cast(:author_id as text) is null or author_id = :author_id)
-              and (cast(:project_id as text) is null or project_id = :project_id)
-            order by draft_id
-        """),
-        {"org_id": tx.org_id, "author_id": author_id, "project_id": project_id},
-    )
-    return list(rows.scalars())
-
-
-def _projects_of(tx: Transaction, review_ids: Sequence[ReviewId]) -> list[ProjectId]:
-    rows = tx.connection.execute(
-        text("""
-            select distinct project_id from reviews
-            where org_id = :org_id and review_id = any(:review_ids) order by project_id
-        """),
-        {"org_id": tx.org_id, "review_ids": list(review_ids)},
-    )
-    return list(rows.scalars())

@@ -1,6 +1,6 @@
 """Approve, reject and withdraw: decisions bind to exactly what was submitted (publication.md §4)."""
 
-from activities.closing import withdraw_review
+from activities.closing import tell_drafts, withdraw_review
 from activities.requests import DecideRequest, WithdrawRequest
 from activities.scene import Scene, lock_scene, refuse, review_problems
 from models.errors import Forbidden
@@ -73,10 +73,7 @@ def _reject(tx: Transaction, scene: Scene, request: DecideRequest) -> None:
     drop_approvals(tx, scene.review.review_id)
     set_status(tx, [draft.draft_id for draft in scene.member_drafts], "open")
     change_review(tx, scene.review.review_id, ReviewChange(status="rejected"))
-    for draft in scene.member_drafts:
-        append_event(
-            tx, "draft.reopened", "draft", draft.draft_id, project_id=draft.project_id, user_id=draft.author_id
-        )
+    tell_drafts(tx, scene.member_drafts, "reopened")
     _record(tx, scene, "rejected", request)
 
 

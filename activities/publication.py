@@ -11,6 +11,7 @@ from sqlalchemy.exc import DBAPIError
 from temporalio import activity
 
 from activities.boundary import carry_out, is_transient
+from activities.closing import tell_drafts
 from activities.decisions import count_approvals
 from activities.messages import Command, PublishBatch, PublishedBatch
 from activities.requests import MergeRequest
@@ -217,8 +218,7 @@ def conclude(tx: Transaction, scene: Scene, evaluation: Evaluation, published: _
     set_status(tx, [member.draft_id for member in scene.members], "merged", review_id=review.review_id)
     change_review(tx, review.review_id, ReviewChange(status="merged", merged_commit_id=published.commit_id))
     add_to_timeline(tx, review.review_id, "merged", submission=review.submission, new_hash=review.result_hash)
-    for draft in scene.member_drafts:
-        append_event(tx, "draft.merged", "draft", draft.draft_id, project_id=draft.project_id, user_id=draft.author_id)
+    tell_drafts(tx, scene.member_drafts, "merged")
     append_event(
         tx, "review.merged", "review", review.review_id, project_id=review.project_id, version=review.version + 1
     )

@@ -3,14 +3,16 @@
 from collections.abc import Mapping
 
 from pydantic import BaseModel
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine
 from temporalio import activity
 
 from activities.boundary import Handler, carry_out
 from activities.decisions import decide, withdraw
 from activities.messages import Command, CommandOutcome, ReviewAddress, ReviewView
 from activities.submissions import resubmit, submit
+from models.identifiers import OrganizationId, ReviewId
 from models.store.operations import OperationKind, StoredOperation
+from models.store.reviews import record_refresh
 from models.store.transaction import Transaction
 
 HANDLERS: Mapping[OperationKind, Handler] = {
@@ -41,16 +43,5 @@ class ReviewActivities:
     def read_review(self, address: ReviewAddress) -> ReviewView:
         """Read a Review's row for its workflow, and note that the workflow has seen it."""
         with self._engine.begin() as connection:
-            row = (
-                connection.execute(
-                    text("""
-                        update reviews set refresh_pending = false
-                        where org_id = :org_id and review_id = :review_id
-                        returning status, title, project_id, version, next_timer_at
-                    """),
-                    {"org_id": address.org_id, "review_id": address.review_id},
-                )
-                .mappings()
-                .one_or_none()
-            )
+            row = record_refresh(connection, OrganizationId(address.org_id), ReviewId(address.review_id))
         return ReviewView(exists=False) if row is None else ReviewView(exists=True, **row)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from activities.closing import tell_drafts
 from activities.requests import DraftReference, ResubmitRequest, SubmitRequest
 from activities.scene import Scene, archived, lock_scene, refuse, review_problems
 from models.errors import (
@@ -92,6 +93,9 @@ def take_out_draft(tx: Transaction, scene: Scene, draft_id: DraftId) -> None:
     review = replace_submission(tx, scene.review, evaluation)
     members = [Member(draft.draft_id, draft.version) for draft in drafts]
     _store_submission(tx, review, members, evaluation)
+    append_event(
+        tx, "review.draft_discarded", "review", review.review_id, project_id=review.project_id, version=review.version
+    )
 
 
 def replace_submission(
@@ -220,11 +224,12 @@ def _new_review(
 def _reopen_left_out(tx: Transaction, scene: Scene, drafts: Sequence[DraftRow]) -> None:
     kept = {draft.draft_id for draft in drafts}
     left_out = [
-        member.draft_id
-        for member in scene.members
-        if member.draft_id not in kept and scene.drafts[member.draft_id].review_id == scene.review.review_id
+        draft
+        for draft in scene.member_drafts
+        if draft.draft_id not in kept and draft.review_id == scene.review.review_id
     ]
-    set_status(tx, left_out, "open")
+    set_status(tx, [draft.draft_id for draft in left_out], "open")
+    tell_drafts(tx, left_out, "reopened")
 
 
 def _record_submission(
@@ -239,13 +244,12 @@ def _record_submission(
     """Bring the Drafts up to date, mark them submitted, and fix what was submitted."""
     draft_ids = [draft.draft_id for draft in drafts]
     move_bases(tx, draft_ids, ref.commit_id, ref.version)
-    newly = [draft.draft_id for draft in drafts if draft.status == "open"]
-    set_status(tx, newly, "submitted", review_id=review.review_id)
+    newly = [draft for draft in drafts if draft.status == "open"]
+    set_status(tx, [draft.draft_id for draft in newly], "submitted", review_id=review.review_id)
+    tell_drafts(tx, newly, "submitted")
     members = [Member(draft.draft_id, draft.version + (draft.status == "open")) for draft in drafts]
     _store_submission(tx, review, members, evaluation)
     add_to_timeline(tx, review.review_id, event, submission=review.submission, new_hash=review.result_hash)
-    for draft_id in newly:
-        append_event(tx, "draft.submitted", "draft", draft_id, project_id=review.project_id, user_id=review.author_id)
     append_event(
         tx, f"review.{event}", "review", review.review_id, project_id=review.project_id, version=review.version
     )

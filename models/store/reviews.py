@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, RowMapping, text
 
 from models.identifiers import (
     DraftId,
@@ -300,3 +300,27 @@ def unfinished_reviews(
         {"org_id": org_id, "statuses": list(statuses), "author_id": author_id, "project_id": project_id},
     )
     return list(rows.scalars())
+
+
+def projects_of(connection: Connection, org_id: OrganizationId, review_ids: Collection[ReviewId]) -> list[ProjectId]:
+    """The projects that Reviews belong to, by id."""
+    rows = connection.execute(
+        text("""
+            select distinct project_id from reviews
+            where org_id = :org_id and review_id = any(:review_ids) order by project_id
+        """),
+        {"org_id": org_id, "review_ids": list(review_ids)},
+    )
+    return list(rows.scalars())
+
+
+def record_refresh(connection: Connection, org_id: OrganizationId, review_id: ReviewId) -> RowMapping | None:
+    """Note that a Review's workflow has read its row, and the columns that it reads; None where there is no Review."""
+    row = connection.execute(
+        text("""
+            update reviews set refresh_pending = false where org_id = :org_id and review_id = :review_id
+            returning status, title, project_id, version, next_timer_at
+        """),
+        {"org_id": org_id, "review_id": review_id},
+    )
+    return row.mappings().one_or_none()
