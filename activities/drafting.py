@@ -139,11 +139,16 @@ def discard(tx: Transaction, draft_id: DraftId, *, expected_version: int | None)
         tx: the transaction.
         draft_id: which Draft.
         expected_version: the version that was read; None only for an owner or admin.
+
+    Raises:
+        NotFound: no such Draft, or one of somebody else, or in a project that hides it from its author now.
+        PreconditionFailed, DraftClosed, ProjectArchived: it cannot be discarded.
     """
     known = read_draft(tx.connection, tx.org_id, draft_id)
     if known is None or not _may_discard(tx, known):
         raise NotFound("There is no such Draft.")
     lock_coordination(tx.connection, tx.org_id)
+    access = require_project(tx.connection, tx.org_id, tx.actor_id, known.project_id, include_deleted=True)
     held = read_draft(tx.connection, tx.org_id, draft_id)
     scene: Scene | None = None
     if held is not None and held.status == "submitted" and held.review_id is not None:
@@ -153,7 +158,7 @@ def discard(tx: Transaction, draft_id: DraftId, *, expected_version: int | None)
         require_version(draft, expected_version)
     if draft.status in ("merged", "discarded"):
         raise DraftClosed(f"The Draft is {draft.status}.", draft_id=draft_id)
-    require_project(tx.connection, tx.org_id, tx.actor_id, draft.project_id).require_active()
+    access.require_active()
     if scene is not None:
         _leave_review(tx, scene, draft_id)
     mark_discarded(tx, [draft])

@@ -22,7 +22,7 @@ from models.schemas.drafts import (
     StateBody,
 )
 from models.store.commits import organization_ref
-from models.store.drafts import StoredDraftOperation, fold_operations, open_creators, read_operations
+from models.store.drafts import StoredDraftOperation, creators_of, fold_operations, read_operations
 from models.store.locks import DraftRow
 from models.store.memories import occupants, states_at
 
@@ -127,7 +127,7 @@ def base_states(
 def made_elsewhere(
     connection: Connection, draft: DraftRow, provisional_ids: Collection[MemoryId]
 ) -> dict[MemoryId, MemoryState]:
-    """The present states of provisional ids that other open Drafts of the same author and project create."""
+    """The present states of provisional ids that Drafts beside this one create."""
     creators = _creators(connection, draft, provisional_ids)
     elsewhere = {draft_id for draft_id in creators.values() if draft_id != draft.draft_id}
     folded = {
@@ -143,9 +143,7 @@ def made_elsewhere(
 
 def _creators(connection: Connection, draft: DraftRow, memory_ids: Collection[MemoryId]) -> dict[MemoryId, DraftId]:
     provisional_ids = [memory_id for memory_id in memory_ids if is_provisional(memory_id)]
-    return open_creators(
-        connection, draft.org_id, provisional_ids, project_id=draft.project_id, author_id=draft.author_id
-    )
+    return creators_of(connection, draft.org_id, provisional_ids, beside=draft)
 
 
 def fold_leniently(

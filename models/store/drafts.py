@@ -177,23 +177,29 @@ def move_bases(tx: Transaction, draft_ids: Collection[DraftId], commit_id: Commi
     )
 
 
-def open_creators(
+def creators_of(
     connection: Connection,
     org_id: OrganizationId,
     memory_ids: Collection[MemoryId],
     *,
-    project_id: ProjectId,
-    author_id: UserId,
+    beside: DraftRow,
 ) -> dict[MemoryId, DraftId]:
-    """For provisional ids, the open Draft of the same author and project that creates each."""
+    """For provisional ids, the Draft that creates each: open and of the same author and project, or of one Review."""
     rows = connection.execute(
         text("""
             select o.memory_id, o.draft_id
             from draft_operations o join drafts d on d.org_id = o.org_id and d.draft_id = o.draft_id
             where o.org_id = :org_id and o.memory_id = any(:memory_ids) and o.action = 'create'
-              and d.status = 'open' and d.project_id = :project_id and d.author_id = :author_id
+              and d.project_id = :project_id and d.author_id = :author_id
+              and (d.status = 'open' or d.review_id = :review_id)
         """),
-        {"org_id": org_id, "memory_ids": list(memory_ids), "project_id": project_id, "author_id": author_id},
+        {
+            "org_id": org_id,
+            "memory_ids": list(memory_ids),
+            "project_id": beside.project_id,
+            "author_id": beside.author_id,
+            "review_id": beside.review_id,
+        },
     )
     return {row.memory_id: row.draft_id for row in rows}
 
@@ -210,3 +216,20 @@ def keep_bodies(tx: Transaction, draft_ids: Collection[DraftId], blob_ids: Colle
         """),
         {"org_id": tx.org_id, "draft_ids": list(draft_ids), "blob_ids": list(blob_ids)},
     )
+
+
+def unfinished_drafts(
+    connection: Connection, org_id: OrganizationId, *, author_id: UserId | None, project_id: ProjectId | None
+) -> list[DraftId]:
+    """Open and submitted Drafts of an author or of a project, by id."""
+    rows = connection.execute(
+        text("""
+            select draft_id from drafts
+            where org_id = :org_id and status in ('open', 'submitted')
+              and (cast(:author_id as text) is null or author_id = :author_id)
+              and (cast(:project_id as text) is null or project_id = :project_id)
+            order by draft_id
+        """),
+        {"org_id": org_id, "author_id": author_id, "project_id": project_id},
+    )
+    return list(rows.scalars())
