@@ -1,0 +1,109 @@
+"""Steps of the pipeline over HTTP: propose, submit, decide, merge; each waits for its outcome and expects success."""
+
+from collections.abc import Sequence
+
+import httpx
+from pydantic import JsonValue
+
+from tests.client import Client, Json, ok
+
+WAIT = {"Prefer": "wait=25"}
+
+
+def creates(path: str, content: str = "text\n", description: str | None = None) -> Json:
+    texts: Json = {"content": content} if description is None else {"content": content, "description": description}
+    return {"action": "create", "path": path, "content": texts}
+
+
+def updates(memory_id: str, content: str | None = None, description: str | None = None) -> Json:
+    given = {"content": content, "description": description}
+    texts: Json = {name: text for name, text in given.items() if text is not None}
+    return {"action": "update", "memory_id": memory_id, "content": texts}
+
+
+def renames(memory_id: str, new_path: str) -> Json:
+    return {"action": "rename", "memory_id": memory_id, "new_path": new_path}
+
+
+def deletes(memory_id: str) -> Json:
+    return {"action": "delete", "memory_id": memory_id}
+
+
+def a_draft(author: Client, project_id: str, *operations: Json, title: str = "A change") -> Json:
+    body: Json = {"project_id": project_id, "title": title, "operations": [*operations]}
+    return ok(author.post("/drafts", body), 201)
+
+
+def append(author: Client, draft: Json, *operations: Json) -> httpx.Response:
+    return author.post(
+        f"/drafts/{draft['draft_id']}/operations", {"operations": [*operations]}, headers=at_version(draft)
+    )
+
+
+def at_version(resource: Json) -> dict[str, str]:
+    """The precondition that a resource is as it was read."""
+    return {"If-Match": f'"{resource.get("version", resource.get("revision"))}"'}
+
+
+def operations_of(draft: Json) -> list[Json]:
+    operations = draft["operations"]
+    assert isinstance(operations, list)
+    return [operation for operation in operations if isinstance(operation, dict)]
+
+
+def provisional(draft: Json, position: int = 0) -> str:
+    """The provisional id of what the operation at a position creates."""
+    return str(operations_of(draft)[position]["memory_id"])
+
+
+def final(provisional_id: str) -> str:
+    return "mem_" + provisional_id.removeprefix("prv_")
+
+
+def references(drafts: Sequence[Json]) -> list[JsonValue]:
+    return [{"draft_id": draft["draft_id"], "expected_draft_version": draft["version"]} for draft in drafts]
+
+
+def submit(author: Client, *drafts: Json, title: str = "A Review", **more: JsonValue) -> httpx.Response:
+    body: Json = {"project_id": drafts[0]["project_id"], "title": title, "drafts": references(drafts), **more}
+    return author.post("/reviews", body, headers=WAIT)
+
+
+def a_review(author: Client, *drafts: Json, title: str = "A Review") -> Json:
+    """A Review of Drafts, submitted."""
+    return ok(submit(author, *drafts, title=title), 201)
+
+
+def resubmit(author: Client, review: Json, *drafts: Json, **more: JsonValue) -> httpx.Response:
+    body: Json = {"expected_review_version": review["version"], "drafts": references(drafts), **more}
+    return author.post(f"/reviews/{review['review_id']}/submissions", body, headers=WAIT)
+
+
+def decide(client: Client, review: Json, decision: str, **more: JsonValue) -> httpx.Response:
+    body: Json = {"decision": decision, "expected_review_version": review["version"], **more}
+    return client.post(f"/reviews/{review['review_id']}/decisions", body, headers=WAIT)
+
+
+def withdraw(client: Client, review: Json, **more: JsonValue) -> httpx.Response:
+    body: Json = {"expected_review_version": review["version"], **more}
+    return client.post(f"/reviews/{review['review_id']}/withdrawals", body, headers=WAIT)
+
+
+def merge(client: Client, review: Json, *, if_match: str | None = None, **more: JsonValue) -> httpx.Response:
+    body: Json = {"expected_review_version": review["version"], **more}
+    headers = WAIT if if_match is None else {**WAIT, "If-Match": if_match}
+    return client.post(f"/reviews/{review['review_id']}/merges", body, headers=headers)
+
+
+def published(owner: Client, project_id: str, *operations: Json, title: str = "A change") -> list[str]:
+    """Publish operations as one Review, merged directly; the ids of what they create, in order."""
+    draft = a_draft(owner, project_id, *operations)
+    ok(merge(owner, a_review(owner, draft, title=title)))
+    return [final(str(operation["memory_id"])) for operation in operations_of(draft) if operation["action"] == "create"]
+
+
+def select(client: Client, project_id: str, memory_ids: Sequence[str]) -> httpx.Response:
+    """Replace a project's selection at the revision it has now."""
+    path = f"/projects/{project_id}/org-selections"
+    revision = ok(client.get(path))["revision"]
+    return client.put(path, {"resource_ids": [*memory_ids]}, headers={**WAIT, "If-Match": f'"{revision}"'})
