@@ -1,38 +1,34 @@
 """Rows for tests, made through the product's own transactions; every test has an organization of its own."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
-from pydantic import JsonValue
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine, Row, text
 
 from activities.accepting import ProposedOperation
-from activities.boundary import Handler, carry_out
-from activities.drafting import append, create_draft
-from activities.messages import Command
-from activities.projections import replace_selection
-from activities.publication import publish_review
-from activities.reviews import perform
+from activities.drafting import append, create_draft, discard
+from models.errors import Problem
 from models.identifiers import (
+    CommitId,
     DraftId,
     MemoryId,
     OrganizationId,
     ProjectId,
-    ReviewId,
     UserId,
     new_organization_id,
     new_project_id,
-    new_review_id,
     new_user_id,
 )
 from models.rules.folding import Action
+from models.store.access import OrgRole
+from models.store.commits import organization_ref
 from models.store.drafts import read_draft
-from models.store.locks import DraftRow
-from models.store.operations import OperationKind, StoredOperation, accept_operation, read_operation
-from models.store.reviews import read_review
+from models.store.locks import DraftRow, lock_coordination
 from models.store.transaction import Transaction, transaction
+from models.store.users import change_user, read_user
 from models.tables import Organization, OrganizationRef, Project, ProjectMember, ProjectRef, User
 
 
@@ -53,51 +49,94 @@ def acting(place: Somewhere, actor: UserId | None = None) -> Iterator[Transactio
         yield tx
 
 
-def an_organization(engine: Engine) -> Somewhere:
-    place = Somewhere(engine, new_organization_id(), new_user_id(), new_project_id())
+def an_organization(engine: Engine, *, named: Somewhere | None = None) -> Somewhere:
+    """A new organization; `named` lends its owner's and project's ids, which belong to one organization each."""
+    place = Somewhere(
+        engine,
+        new_organization_id(),
+        named.owner if named else new_user_id(),
+        named.project_id if named else new_project_id(),
+    )
     now = datetime.now(UTC)
     with acting(place) as tx:
         tx.session.add(Organization(org_id=place.org_id, name="Acme", path_owners=[], created_at=now, updated_at=now))
         tx.session.flush()
         tx.session.add(OrganizationRef(org_id=place.org_id, updated_at=now))
-    a_user(place, "owner", user_id=place.owner)
-    a_project(place, project_id=place.project_id)
+        _add_user(tx, place.owner, "owner")
+        _add_project(tx, place.project_id)
     return place
 
 
 def a_user(place: Somewhere, role: str = "member", *, user_id: UserId | None = None) -> UserId:
-    now = datetime.now(UTC)
     user_id = user_id or new_user_id()
     with acting(place) as tx:
-        tx.session.add(
-            User(org_id=place.org_id, user_id=user_id, name=user_id, role=role, created_at=now, updated_at=now)
-        )
+        _add_user(tx, user_id, role)
     return user_id
 
 
+def _add_user(tx: Transaction, user_id: UserId, role: str) -> None:
+    tx.session.add(
+        User(org_id=tx.org_id, user_id=user_id, name=user_id, role=role, created_at=tx.now, updated_at=tx.now)
+    )
+
+
+def with_role(place: Somewhere, user_id: UserId, role: OrgRole) -> None:
+    """Give a user another role, as the API does."""
+    with acting(place) as tx:
+        lock_coordination(tx.connection, tx.org_id)
+        user = read_user(tx.connection, tx.org_id, user_id)
+        change_user(tx, user, name=user.name, email=user.email, role=role)
+
+
 def a_project(place: Somewhere, *, project_id: ProjectId | None = None) -> ProjectId:
-    now = datetime.now(UTC)
     project_id = project_id or new_project_id()
     with acting(place) as tx:
-        tx.session.add(
-            Project(
-                org_id=place.org_id,
-                project_id=project_id,
-                name=project_id,
-                name_key=project_id,
-                slug=project_id,
-                created_at=now,
-                updated_at=now,
-            )
-        )
-        tx.session.flush()
-        tx.session.add(ProjectRef(org_id=place.org_id, project_id=project_id, updated_at=now))
+        _add_project(tx, project_id)
     return project_id
 
 
+def _add_project(tx: Transaction, project_id: ProjectId) -> None:
+    tx.session.add(
+        Project(
+            org_id=tx.org_id,
+            project_id=project_id,
+            name=project_id,
+            name_key=project_id,
+            slug=project_id,
+            created_at=tx.now,
+            updated_at=tx.now,
+        )
+    )
+    tx.session.flush()
+    tx.session.add(ProjectRef(org_id=tx.org_id, project_id=project_id, updated_at=tx.now))
+
+
+def with_state(place: Somewhere, project_id: ProjectId, state: str) -> None:
+    """Archive a project, or take it into use again."""
+    execute(
+        place, "update projects set state = :state where org_id = :o and project_id = :p", p=project_id, state=state
+    )
+
+
+def execute(place: Somewhere, statement: str, **names: object) -> None:
+    """Change rows behind the product's back; `:o` is the organization."""
+    with place.engine.begin() as connection:
+        connection.execute(text(statement), {"o": place.org_id, **names})
+
+
+def fetch(place: Somewhere, statement: str, **names: object) -> list[Row[tuple[Any, ...]]]:
+    """Read rows; `:o` is the organization."""
+    with place.engine.connect() as connection:
+        return list(connection.execute(text(statement), {"o": place.org_id, **names}))
+
+
 def a_member(place: Somewhere, role: str = "member", *, project_id: ProjectId | None = None) -> UserId:
-    now = datetime.now(UTC)
     user_id = a_user(place)
+    joins(place, user_id, role, project_id=project_id)
+    return user_id
+
+
+def joins(place: Somewhere, user_id: UserId, role: str = "member", *, project_id: ProjectId | None = None) -> None:
     with acting(place) as tx:
         tx.session.add(
             ProjectMember(
@@ -105,11 +144,15 @@ def a_member(place: Somewhere, role: str = "member", *, project_id: ProjectId | 
                 project_id=project_id or place.project_id,
                 user_id=user_id,
                 role=role,
-                created_at=now,
-                updated_at=now,
+                created_at=tx.now,
+                updated_at=tx.now,
             )
         )
-    return user_id
+
+
+def leaves(place: Somewhere, user_id: UserId) -> None:
+    """Take a user out of every project."""
+    execute(place, "delete from project_members where org_id = :o and user_id = :u", u=user_id)
 
 
 def creates(path: str, content: str = "text\n", description: str = "") -> ProposedOperation:
@@ -133,13 +176,14 @@ def a_draft(
     *operations: ProposedOperation,
     author: UserId | None = None,
     project_id: ProjectId | None = None,
+    base: CommitId | None = None,
 ) -> DraftRow:
     with acting(place, author) as tx:
         return create_draft(
             tx,
             project_id=project_id or place.project_id,
             title="A change",
-            base_commit_id=None,
+            base_commit_id=base,
             operations=operations,
         )
 
@@ -149,126 +193,55 @@ def appended(place: Somewhere, draft: DraftRow, *operations: ProposedOperation) 
         return append(tx, draft.draft_id, expected_version=draft.version, operations=operations)
 
 
+def discarded(place: Somewhere, draft: DraftRow, *, actor: UserId | None = None) -> DraftRow:
+    with acting(place, actor) as tx:
+        return discard(tx, draft.draft_id, expected_version=None)
+
+
+def refused(action: Callable[[], object]) -> Problem:
+    """The problem that an action is refused with."""
+    try:
+        action()
+    except Problem as problem:
+        return problem
+    raise AssertionError("it was not refused")
+
+
 def provisional_ids(place: Somewhere, draft_id: DraftId) -> list[MemoryId]:
     """The ids that a Draft's creates got, in order."""
-    with place.engine.connect() as connection:
-        return list(
-            connection.execute(
-                text(
-                    "select memory_id from draft_operations where draft_id = :id and action = 'create' order by index"
-                ),
-                {"id": draft_id},
-            ).scalars()
-        )
-
-
-def an_operation(
-    place: Somewhere,
-    kind: OperationKind,
-    request: dict[str, JsonValue],
-    *,
-    review_id: ReviewId | None = None,
-    actor: UserId | None = None,
-    project_id: ProjectId | None = None,
-) -> StoredOperation:
-    with acting(place, actor) as tx:
-        return accept_operation(
-            tx,
-            kind=kind,
-            workflow_id="test",
-            project_id=project_id or place.project_id,
-            review_id=review_id,
-            request=request,
-            redeliver_after_s=3_600,
-        )
-
-
-def carried_out(place: Somewhere, operation: StoredOperation, handler: Handler) -> StoredOperation:
-    """Carry an operation out as an activity would, without Temporal; its row afterwards."""
-    carry_out(place.engine, Command(org_id=operation.org_id, operation_id=operation.operation_id), handler)
-    with place.engine.connect() as connection:
-        stored = read_operation(connection, operation.org_id, operation.operation_id)
-    assert stored is not None
-    return stored
-
-
-def submitted(
-    place: Somewhere, *drafts: DraftRow, author: UserId | None = None, title: str = "A Review"
-) -> StoredOperation:
-    request: dict[str, JsonValue] = {"title": title, "drafts": _references(place, drafts)}
-    operation = an_operation(
+    rows = fetch(
         place,
-        OperationKind.SUBMIT,
-        request,
-        review_id=new_review_id(),
-        actor=author or drafts[0].author_id,
-        project_id=drafts[0].project_id,
+        """
+        select memory_id from draft_operations
+        where org_id = :o and draft_id = :d and action = 'create' order by index
+        """,
+        d=draft_id,
     )
-    return carried_out(place, operation, perform)
-
-
-def _references(place: Somewhere, drafts: Sequence[DraftRow]) -> list[JsonValue]:
-    return [{"draft_id": draft.draft_id, "expected_draft_version": draft.version} for draft in drafts]
-
-
-def a_review(place: Somewhere, *drafts: DraftRow) -> ReviewId:
-    """A submitted Review."""
-    operation = submitted(place, *drafts)
-    assert operation.status == "succeeded", operation.problem
-    assert operation.review_id is not None
-    return operation.review_id
-
-
-def review_version(place: Somewhere, review_id: ReviewId) -> int:
-    with place.engine.connect() as connection:
-        review = read_review(connection, place.org_id, review_id)
-    assert review is not None
-    return review.version
-
-
-def a_merge(place: Somewhere, review_id: ReviewId, **request: JsonValue) -> StoredOperation:
-    """A merge operation that waits to be carried out."""
-    return an_operation(
-        place,
-        OperationKind.MERGE,
-        {"expected_review_version": review_version(place, review_id), **request},
-        review_id=review_id,
-    )
-
-
-def merged(place: Somewhere, review_id: ReviewId, **request: JsonValue) -> StoredOperation:
-    return carried_out(place, a_merge(place, review_id, **request), publish_review)
-
-
-def decided(place: Somewhere, review_id: ReviewId, decision: str, *, actor: UserId | None = None) -> StoredOperation:
-    request: dict[str, JsonValue] = {
-        "decision": decision,
-        "expected_review_version": review_version(place, review_id),
-    }
-    operation = an_operation(place, OperationKind.DECIDE, request, review_id=review_id, actor=actor)
-    return carried_out(place, operation, perform)
-
-
-def published(place: Somewhere, *operations: ProposedOperation, project_id: ProjectId | None = None) -> list[MemoryId]:
-    """Publish operations as one Review; the ids of what they create, in order."""
-    draft = a_draft(place, *operations, project_id=project_id)
-    outcome = merged(place, a_review(place, draft))
-    assert outcome.status == "succeeded", outcome.problem
-    return [MemoryId("mem_" + provisional[4:]) for provisional in provisional_ids(place, draft.draft_id)]
-
-
-def selected(place: Somewhere, project_id: ProjectId, memory_ids: Sequence[str]) -> StoredOperation:
-    with place.engine.connect() as connection:
-        revision = connection.execute(
-            text("select selection_revision from project_refs where project_id = :id"), {"id": project_id}
-        ).scalar_one()
-    request: dict[str, JsonValue] = {"expected_revision": revision, "resource_ids": list(memory_ids)}
-    operation = an_operation(place, OperationKind.SELECT, request, project_id=project_id)
-    return carried_out(place, operation, replace_selection)
+    return [MemoryId(row.memory_id) for row in rows]
 
 
 def current(place: Somewhere, draft: DraftRow) -> DraftRow:
+    """A Draft as it is now."""
     with place.engine.connect() as connection:
         row = read_draft(connection, place.org_id, draft.draft_id)
     assert row is not None
     return row
+
+
+def ref_of(place: Somewhere) -> tuple[CommitId | None, int]:
+    """Where the organization stands: commit and version."""
+    with place.engine.connect() as connection:
+        return organization_ref(connection, place.org_id)
+
+
+def tree(place: Somewhere) -> dict[str, tuple[str, str, str]]:
+    """What is published now: path, description and body by id."""
+    rows = fetch(
+        place,
+        """
+        select v.memory_id, v.path, v.description, b.content
+        from memory_versions v join blobs b on b.org_id = v.org_id and b.blob_id = v.blob_id
+        where v.org_id = :o and v.to_version is null
+        """,
+    )
+    return {row.memory_id: (row.path, row.description, row.content) for row in rows}

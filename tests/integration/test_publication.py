@@ -2,20 +2,8 @@ from sqlalchemy import Engine, text
 
 from models.identifiers import final_id
 from models.rules.hashes import bucket_digest, bucket_of, tree_id
-from tests.rows import (
-    a_draft,
-    a_project,
-    a_review,
-    an_organization,
-    creates,
-    deletes,
-    merged,
-    provisional_ids,
-    published,
-    renames,
-    selected,
-    updates,
-)
+from tests.commands import a_review, merged, published, selected
+from tests.rows import a_draft, a_project, an_organization, creates, deletes, provisional_ids, renames, updates
 
 
 def test_a_merge_publishes_one_commit_and_steps_the_ref_once(engine: Engine) -> None:
