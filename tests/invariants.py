@@ -44,7 +44,8 @@ AUDITED = (
 
 def check_invariants(engine: Engine, org_id: OrganizationId) -> None:
     """Assert every invariant of one organization, on one snapshot."""
-    rows = read_rows(engine, org_id)
+    with engine.connect().execution_options(isolation_level="REPEATABLE READ") as connection:
+        rows = read_rows(connection, org_id)
     for check in CHECKS:
         check(rows)
 

@@ -1,9 +1,9 @@
-"""Every row of one organization, read on one snapshot, for checks that look at the database and at nothing else."""
+"""Every row of one organization, for checks that look at the database and at nothing else."""
 
 from collections.abc import Mapping
 from functools import cached_property
 
-from sqlalchemy import Engine, RowMapping, text
+from sqlalchemy import Connection, RowMapping, text
 
 from models.identifiers import OrganizationId
 
@@ -120,17 +120,16 @@ def _by_submission(rows: list[Row]) -> dict[tuple[str, int], list[Row]]:
     return found
 
 
-def read_rows(engine: Engine, org_id: OrganizationId) -> OrganizationRows:
-    """Every row of an organization, as of one moment."""
-    with engine.connect().execution_options(isolation_level="REPEATABLE READ") as connection:
-        return OrganizationRows(
-            {
-                table: list(
-                    connection.execute(
-                        text(f"select * from {table} where org_id = :org_id order by {order}"),  # noqa: S608
-                        {"org_id": org_id},
-                    ).mappings()
-                )
-                for table, order in TABLES.items()
-            }
-        )
+def read_rows(connection: Connection, org_id: OrganizationId) -> OrganizationRows:
+    """Every row of an organization."""
+    return OrganizationRows(
+        {
+            table: list(
+                connection.execute(
+                    text(f"select * from {table} where org_id = :org_id order by {order}"),  # noqa: S608
+                    {"org_id": org_id},
+                ).mappings()
+            )
+            for table, order in TABLES.items()
+        }
+    )
