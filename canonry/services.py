@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from canonry.embedded.processes import end_child, log_size, spawn
+from canonry.embedded.processes import end_child, spawn
 
 
 @dataclass
@@ -19,7 +19,6 @@ class Service:
     environment: Mapping[str, str]
     grace_s: float
     child: subprocess.Popen[bytes]
-    log_begin: int
 
     @property
     def pid(self) -> int:
@@ -32,7 +31,6 @@ class Service:
 
     def restart(self) -> None:
         """Start it again after it died."""
-        self.log_begin = log_size(self.log)
         self.child = _launch(self.name, self.log, self.environment)
 
     def stop(self) -> None:
@@ -42,8 +40,7 @@ class Service:
 
 def start_service(name: str, *, log: Path, environment: Mapping[str, str], grace_s: float) -> Service:
     """Start `canonry NAME` with exactly these variables; it is gone when we are."""
-    begin = log_size(log)
-    return Service(name, log, environment, grace_s, _launch(name, log, environment), begin)
+    return Service(name, log, environment, grace_s, _launch(name, log, environment))
 
 
 def _launch(name: str, log: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:

@@ -67,9 +67,7 @@ class RunningCanonry:
 
     def memory(self) -> Mapping[str, int]:
         """Bytes by part with all its processes; pages that several share count by share (PSS) on Linux."""
-        return {part.name: _memory(psutil.Process(part.pid)) for part in self.parts} | {
-            "supervisor": _bytes(psutil.Process())
-        }
+        return {part.name: _memory(part.pid) for part in self.parts} | {"supervisor": _bytes(psutil.Process())}
 
 
 @contextmanager
@@ -120,8 +118,9 @@ def _start(settings: Settings, data: Path, parts: list[Part], report: Callable[[
         environment[f"{PREFIX}TEMPORAL_ADDRESS"] = temporal.address
     if ui_url is not None:
         environment[f"{PREFIX}TEMPORAL_UI_URL"] = ui_url
-    services = [_start_service(name, settings, data, environment, parts) for name in ("worker", "api")]
-    _wait_until_ready(settings, services)
+    parts.append(_start_service("worker", settings, data, environment))
+    parts.append(_start_service("api", settings, data, environment))
+    _wait_until_ready(settings, parts)
     seconds = time.time() - psutil.Process().create_time()
     return RunningCanonry(_url(settings), ui_url, data, new_secret, seconds, parts, Supervisor(parts, report))
 
@@ -164,25 +163,19 @@ def _start_postgres(data: Path, parts: list[Part], report: Callable[[str], None]
     return postgres
 
 
-def _start_service(
-    name: str, settings: Settings, data: Path, environment: Mapping[str, str], parts: list[Part]
-) -> Service:
+def _start_service(name: str, settings: Settings, data: Path, environment: Mapping[str, str]) -> Service:
     grace_s = settings.shutdown_grace_s + KILL_AFTER_S
-    service = start_service(name, log=log_of(data, name), environment=environment, grace_s=grace_s)
-    parts.append(service)
-    return service
+    return start_service(name, log=log_of(data, name), environment=environment, grace_s=grace_s)
 
 
-def _wait_until_ready(settings: Settings, services: Sequence[Service]) -> None:
+def _wait_until_ready(settings: Settings, parts: Sequence[Part]) -> None:
     deadline = time.monotonic() + READY_LIMIT_S
-    answer = None
-    while (answer := _readiness(settings)) is not None:
-        for service in services:
-            if not service.is_running():
-                words = log_tail(service.log, service.log_begin)
-                raise StartFailed(f"canonry {service.name} ended while it started:\n{words}")
+    while (missing := _readiness(settings)) is not None:
+        for part in parts:
+            if not part.is_running():
+                raise StartFailed(f"{part.name} ended while it started:\n{log_tail(part.log)}")
         if time.monotonic() > deadline:
-            raise StartFailed(f"Not ready after {READY_LIMIT_S} s: {answer}")
+            raise StartFailed(f"Not ready after {READY_LIMIT_S} s: {missing}")
         time.sleep(POLL_S)
 
 
@@ -208,13 +201,19 @@ def _reachable_host(settings: Settings) -> str:
     return LOOPBACK if settings.host in {"0.0.0.0", "::"} else settings.host  # noqa: S104  (compared, not bound)
 
 
-def _memory(process: psutil.Process) -> int:
-    return sum(_bytes(each) for each in [process, *process.children(recursive=True)])
+def _memory(pid: int) -> int:
+    """Bytes of a process and all below it; what ended meanwhile weighs nothing."""
+    try:
+        process = psutil.Process(pid)
+        family = [process, *process.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return 0
+    return sum(_bytes(each) for each in family)
 
 
 def _bytes(process: psutil.Process) -> int:
     try:
         found = process.memory_full_info()
-    except psutil.Error:  # it ended meanwhile
+    except psutil.Error:
         return 0
     return int(getattr(found, "pss", found.uss))

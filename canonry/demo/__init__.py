@@ -3,7 +3,6 @@
 import time
 
 from rich.console import Console
-from rich.table import Table
 
 from canonry.demo.client import Api
 from canonry.demo.display import Display
@@ -29,7 +28,7 @@ def run(settings: Settings, *, leave: bool) -> None:
         with display.live():
             published = tell(owner, running.url, display)
         owner.close()
-        console.print(_summary(published, time.monotonic() - began))
+        console.print(_summary(published, time.monotonic() - began), highlight=False, soft_wrap=True)
         console.print(describe(running), highlight=False, soft_wrap=True)
         if not leave:
             console.print("\nCtrl-C stops it.")
@@ -40,12 +39,14 @@ def _owner_secret(running: RunningCanonry) -> str:
     return running.new_secret or running.owner_token.read_text(encoding="utf-8").strip()
 
 
-def _summary(published: Published, seconds: float) -> Table:
-    table = Table(title=f"Published in {seconds:.1f} s", title_justify="left", title_style="bold")
-    for column in ("", "version", "commit", "tree", "Memories"):
-        table.add_column(column, overflow="fold")
-    organization = published.organization
-    table.add_row("Organization", str(organization["version"]), organization["commit_id"], organization["tree_id"], "")
-    for name, commit in published.projects.items():
-        table.add_row(name, str(commit["version"]), commit["commit_id"], commit["tree_id"], str(commit["memories"]))
-    return table
+def _summary(published: Published, seconds: float) -> str:
+    """The newest commits with their whole ids: what a client would pin, and can recompute."""
+    lines = [f"\nPublished in {seconds:.1f} s.\n"]
+    for name, commit in {"Organization": published.organization, **published.projects}.items():
+        memories = f", {commit['memories']} Memories" if "memories" in commit else ""
+        lines += [
+            f"  {name}, version {commit['version']}{memories}",
+            f"    commit {commit['commit_id']}",
+            f"    tree   {commit['tree_id']}",
+        ]
+    return "\n".join([*lines, ""])

@@ -51,7 +51,8 @@ class Display:
         current.seconds = time.monotonic() - current.began
         self._refresh()
         if self._live is None:
-            self.console.print(f"  ✓ {current.title}  {current.outcome}  {milliseconds(current)}", highlight=False)
+            line = f"  ✓ {current.title}  {current.outcome}  {milliseconds(current)}"
+            self.console.print(line, highlight=False, soft_wrap=True)
 
     def _refresh(self) -> None:
         if self._live is not None:

@@ -48,13 +48,20 @@ def _project(owner: Api, name: str) -> str:
     for project in owner.get("/projects", limit="200")["items"]:
         if project["name"] == name:
             return str(project["project_id"])
-    return str(owner.post("/projects", {"name": name}, key=f"demo/project/{name}")["project_id"])
+    return str(owner.post("/projects", {"name": name}, key=_key("project", name))["project_id"])
+
+
+def _key(step: str, name: str) -> str:
+    """An Idempotency-Key: visible ASCII, the same each time."""
+    return f"demo/{step}/{name.replace(' ', '-')}"
 
 
 def _writer_token(owner: Api, project_ids: list[str]) -> str:
     """A fresh token of the colleague, who is made a member of the projects the first time."""
     known = [user for user in owner.get("/admin/users", limit="200")["items"] if user["name"] == WRITER]
-    user = known[0] if known else owner.post("/admin/users", {"name": WRITER, "role": "member"}, key="demo/user")
+    user = (
+        known[0] if known else owner.post("/admin/users", {"name": WRITER, "role": "member"}, key=_key("user", WRITER))
+    )
     for project_id in project_ids:
         members = owner.get(f"/projects/{project_id}/members")["items"]
         if user["user_id"] not in {member["user_id"] for member in members}:
@@ -77,7 +84,7 @@ def _publish_library(owner: Api, writer: Api, projects: dict[str, str], display:
     reviews: dict[str, list[Json]] = {}
     for draft in library["drafts"]:
         with display.step(f"Draft: {draft['title']}") as step:
-            made = writer.post("/drafts", _draft(draft, projects), key=f"demo/draft/{draft['title']}")
+            made = writer.post("/drafts", _draft(draft, projects), key=_key("draft", draft["title"]))
             reviews.setdefault(draft["review"], []).append(made)
             step.outcome = f"{len(made['operations'])} documents in {draft['project']}"
     for title, drafts in reviews.items():
@@ -109,21 +116,21 @@ def _publish(owner: Api, writer: Api, title: str, drafts: list[Json], display: D
         review = writer.post(
             "/reviews",
             {"project_id": drafts[0]["project_id"], "title": title, "drafts": references},
-            key=f"demo/review/{title}",
+            key=_key("review", title),
         )
         step.outcome = f"result {review['result_hash'][:12]}"
     with display.step("Approved, bound to exactly this result") as step:
         approved = owner.post(
             f"/reviews/{review['review_id']}/decisions",
             {"decision": "approved", "expected_review_version": review["version"]},
-            key=f"demo/approval/{title}",
+            key=_key("approval", title),
         )
         step.outcome = f"approval {approved['approvals'][0]['result_hash'][:12]}"
     with display.step("Merged: one commit, one ref step") as step:
         merge = owner.post(
             f"/reviews/{review['review_id']}/merges",
             {"expected_review_version": approved["version"], "expected_result_hash": review["result_hash"]},
-            key=f"demo/merge/{title}",
+            key=_key("merge", title),
         )
         step.outcome = f"commit {merge['commit_id'][:12]}, {merge['applied_operation_count']} Memories"
 
@@ -155,7 +162,7 @@ def _learn(owner: Api, writer: Api, projects: dict[str, str], display: Display) 
                     {"action": "rename", "memory_id": memory_id, "new_path": RENAMED},
                 ],
             },
-            key=f"demo/draft/{title}",
+            key=_key("draft", title),
         )
         step.outcome = "one edit, one rename"
     _publish(owner, writer, title, [draft], display)

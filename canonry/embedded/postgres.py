@@ -150,12 +150,19 @@ def _run(home: Home, sockets: Path) -> tuple[RecordedServer, subprocess.Popen[by
     try:
         server = _wait_until_ready(home, child, begin)
         _ensure_database(server.socket_dir)
+    except psycopg.Error as error:
+        _give_up(child)
+        raise StartFailed(f"PostgreSQL cannot make its database: {error}") from error
     except BaseException:
-        if child is not None:
-            send(child.pid, signal.SIGINT)
-            child.wait()
+        _give_up(child)
         raise
     return server, child
+
+
+def _give_up(child: subprocess.Popen[bytes] | None) -> None:
+    if child is not None:
+        child.send_signal(signal.SIGINT)
+        child.wait()
 
 
 def _launch(home: Home, sockets: Path) -> subprocess.Popen[bytes]:

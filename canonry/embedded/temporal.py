@@ -82,31 +82,21 @@ class RunningTemporal:
         """Return once the namespace and all search attributes answer.
 
         Raises:
-            StartFailed: the server ended or does not answer; the text quotes its log. It is stopped.
+            StartFailed: the server ended, or was ended because it does not answer; the text quotes its log.
         """
         deadline = time.monotonic() + START_LIMIT_S
         while not self._answers():
-            ended = self.child.poll() is not None
+            ended = not self.is_running()
             if ended or time.monotonic() > deadline:
-                self.stop()
+                end_child(self.child, STOP_LIMIT_S)
                 how = "ended while it started" if ended else f"does not answer after {START_LIMIT_S} s"
                 raise StartFailed(f"Temporal {how}:\n{log_tail(self.log, self.log_begin)}")
             time.sleep(POLL_S)
 
     def stop(self) -> None:
         """End the server: asked for 15 s, then killed, which its store survives."""
-        self.end()
-        self.lock.release()
-
-    def end(self) -> None:
-        """End the process, but keep the store locked, to start it again."""
         end_child(self.child, STOP_LIMIT_S)
-
-    def launch_again(self) -> None:
-        """Start a server that died, at the same address; it is ready after `wait_until_ready`."""
-        self.child.wait()
-        self.log_begin = log_size(self.log)
-        self.child = _launch(self.home, self.options, self.ports)
+        self.lock.release()
 
     def restart(self) -> None:
         """Start a server that died, at the same address, and wait for it.
@@ -114,7 +104,9 @@ class RunningTemporal:
         Raises:
             StartFailed: it does not come up.
         """
-        self.launch_again()
+        self.child.wait()
+        self.log_begin = log_size(self.log)
+        self.child = _launch(self.home, self.options, self.ports)
         self.wait_until_ready()
 
     def _answers(self) -> bool:
@@ -152,7 +144,11 @@ def start_temporal(
         search_attributes=search_attributes,
         dynamic_config=dynamic_config,
     )
-    server.wait_until_ready()
+    try:
+        server.wait_until_ready()
+    except BaseException:
+        server.stop()
+        raise
     return server
 
 

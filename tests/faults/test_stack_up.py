@@ -191,7 +191,7 @@ def test_a_part_that_is_killed_comes_back(up: Up, words: tuple[str, ...]) -> Non
     assert "ended; starting it again in " in up.text()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_stop_signal_ends_everything_in_order_with_0(data: Path, number: signal.Signals) -> None:
     up = an_up(data)
     processes = up.processes()

