@@ -1,7 +1,7 @@
 """Commits and refs: one chain for the organization, one for each project's projection."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 
 from sqlalchemy import Connection, RowMapping, text
 
@@ -12,8 +12,12 @@ from models.store.transaction import Transaction
 WRITE = text("""
     insert into commits (org_id, commit_id, scope, project_id, version, parent_commit_id, tree_id, message, review_id,
                          created_by, created_at, org_commit_id, selection_revision)
-    values (:org_id, :commit_id, :scope, :project_id, :version, :parent_commit_id, :tree_id, :message, :review_id,
-            :created_by, :created_at, :org_commit_id, :selection_revision)
+    select * from unnest(
+        cast(:org_id as text[]), cast(:commit_id as text[]), cast(:scope as text[]), cast(:project_id as text[]),
+        cast(:version as integer[]), cast(:parent_commit_id as text[]), cast(:tree_id as text[]),
+        cast(:message as text[]), cast(:review_id as text[]), cast(:created_by as text[]),
+        cast(:created_at as timestamptz[]), cast(:org_commit_id as text[]), cast(:selection_revision as integer[])
+    )
 """)
 
 
@@ -31,8 +35,9 @@ class StoredCommit:
 
 
 def write_commits(tx: Transaction, commits: Sequence[StoredCommit]) -> None:
-    """Insert commits; the unique key on (owner, version) keeps each chain linear."""
-    tx.connection.execute(WRITE, [asdict(commit.fields) | {"commit_id": commit.commit_id} for commit in commits])
+    """Insert commits, in one statement; the unique key on (owner, version) keeps each chain linear."""
+    columns = {field.name: [getattr(commit.fields, field.name) for commit in commits] for field in fields(CommitFields)}
+    tx.connection.execute(WRITE, {**columns, "commit_id": [commit.commit_id for commit in commits]})
 
 
 def advance_organization_ref(tx: Transaction, commit: StoredCommit) -> None:

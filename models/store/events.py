@@ -70,25 +70,26 @@ def append_event(
     )
 
 
+PROJECTIONS_MOVED = text("""
+    insert into events (org_id, kind, resource_type, resource_id, project_id, version, at)
+    select :org_id, 'projection.moved', 'commit', c.commit_id, c.project_id, c.version, :now
+    from unnest(cast(:commit_ids as text[]), cast(:project_ids as text[]), cast(:versions as integer[]))
+        as c(commit_id, project_id, version)
+""")
+
+
 def append_project_commits(tx: Transaction, commits: Sequence[StoredCommit]) -> None:
     """Tell the followers of every project that got a commit; one statement for however many."""
-    if commits:
-        tx.connection.execute(
-            insert(Event),
-            [
-                {
-                    "org_id": tx.org_id,
-                    "kind": "projection.moved",
-                    "resource_type": "commit",
-                    "resource_id": commit.commit_id,
-                    "project_id": commit.fields.project_id,
-                    "user_id": None,
-                    "version": commit.fields.version,
-                    "at": tx.now,
-                }
-                for commit in commits
-            ],
-        )
+    tx.connection.execute(
+        PROJECTIONS_MOVED,
+        {
+            "org_id": tx.org_id,
+            "commit_ids": [commit.commit_id for commit in commits],
+            "project_ids": [commit.fields.project_id for commit in commits],
+            "versions": [commit.fields.version for commit in commits],
+            "now": tx.now,
+        },
+    )
 
 
 READ = text("""

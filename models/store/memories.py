@@ -164,12 +164,20 @@ def _columns(states: Mapping[MemoryId, MemoryState]) -> dict[str, Sequence[objec
     }
 
 
-def write_blob(tx: Transaction, body: Body, content: str) -> None:
-    """Keep a text under its hash; a known one stays as it is."""
+def write_blobs(tx: Transaction, contents: Mapping[Body, str]) -> None:
+    """Keep texts under their hashes; known ones stay as they are."""
     tx.connection.execute(
         text("""
             insert into blobs (org_id, blob_id, content_hash, content)
-            values (:org_id, :blob_id, :content_hash, :content) on conflict do nothing
+            select :org_id, b.blob_id, b.content_hash, b.content
+            from unnest(cast(:blob_ids as text[]), cast(:content_hashes as text[]), cast(:contents as text[]))
+                as b(blob_id, content_hash, content)
+            on conflict do nothing
         """),
-        {"org_id": tx.org_id, "blob_id": body.blob_id, "content_hash": body.content_hash, "content": content},
+        {
+            "org_id": tx.org_id,
+            "blob_ids": [body.blob_id for body in contents],
+            "content_hashes": [body.content_hash for body in contents],
+            "contents": list(contents.values()),
+        },
     )

@@ -3,7 +3,7 @@
 Every statement is set-based: a merge that affects a thousand projects runs as many statements as one that affects one.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, text
@@ -18,7 +18,7 @@ from models.rules.hashes import (
     selection_body,
 )
 from models.store.commits import StoredCommit, write_commits
-from models.store.memories import write_blob
+from models.store.memories import write_blobs
 from models.store.transaction import Transaction
 from models.store.trees import rehash_projects
 
@@ -90,22 +90,21 @@ def refresh_projections(tx: Transaction, change: ProjectionChange, cause: Commit
     """
     if not change.project_ids:
         return []
-    _step_refs(tx, change)
+    refs = project_refs(tx.connection, tx.org_id, change.project_ids)
     _close_entries(tx, change)
     _open_entries(tx, change)
     _open_selection_entries(tx, change.reselected)
     buckets = {(project_id, bucket_of(memory_id)) for project_id, memory_id in change.touched()}
-    return _commit(tx, change, cause, rehash_projects(tx, buckets))
+    tree_ids = rehash_projects(tx, buckets)
+    commits = [StoredCommit.of(_fields(tx, refs[each], change, cause, tree_ids[each])) for each in change.project_ids]
+    write_commits(tx, commits)
+    _advance_refs(tx, commits)
+    return commits
 
 
-# The ref's version is stepped first, so that every later statement reads the version it writes for.
-STEP = text("""
-    update project_refs set version = version + 1, updated_at = :now,
-        selection_revision = selection_revision + case when project_id = any(:reselected) then 1 else 0 end
-    where org_id = :org_id and project_id = any(:project_ids)
-""")
+# Refs step last, with their commits: until then what is closed and opened belongs to the version after theirs.
 CLOSE = text("""
-    update projection_versions p set to_version = r.version
+    update projection_versions p set to_version = r.version + 1
     from unnest(cast(:project_ids as text[]), cast(:memory_ids as text[])) as c(project_id, memory_id), project_refs r
     where p.org_id = :org_id and p.project_id = c.project_id and p.memory_id = c.memory_id and p.to_version is null
       and r.org_id = :org_id and r.project_id = c.project_id
@@ -113,29 +112,26 @@ CLOSE = text("""
 OPEN = text("""
     insert into projection_versions
         (org_id, project_id, memory_id, from_version, path, description, blob_id, bucket, entry_digest)
-    select :org_id, c.project_id, m.memory_id, r.version, m.path, m.description, m.blob_id, m.bucket, m.entry_digest
+    select :org_id, c.project_id, m.memory_id, r.version + 1, m.path, m.description, m.blob_id, m.bucket, m.entry_digest
     from unnest(cast(:project_ids as text[]), cast(:memory_ids as text[])) as c(project_id, memory_id)
     join memory_versions m on m.org_id = :org_id and m.memory_id = c.memory_id and m.to_version is null
     join project_refs r on r.org_id = :org_id and r.project_id = c.project_id
 """)
-OPEN_SELECTION = text("""
+OPEN_SELECTIONS = text("""
     insert into projection_versions
         (org_id, project_id, memory_id, from_version, path, description, blob_id, bucket, entry_digest)
-    select :org_id, project_id, :entry_id, version, null, '', :blob_id, :bucket, :entry_digest
-    from project_refs where org_id = :org_id and project_id = :project_id
+    select :org_id, r.project_id, :entry_id, r.version + 1, null, '', s.blob_id, :bucket, s.entry_digest
+    from unnest(cast(:project_ids as text[]), cast(:blob_ids as text[]), cast(:entry_digests as bytea[]))
+        as s(project_id, blob_id, entry_digest)
+    join project_refs r on r.org_id = :org_id and r.project_id = s.project_id
 """)
-
-
-def _step_refs(tx: Transaction, change: ProjectionChange) -> None:
-    tx.connection.execute(
-        STEP,
-        {
-            "org_id": tx.org_id,
-            "project_ids": change.project_ids,
-            "reselected": list(change.reselected),
-            "now": tx.now,
-        },
-    )
+ADVANCE = text("""
+    update project_refs r
+    set commit_id = c.commit_id, version = c.version, selection_revision = c.selection_revision, updated_at = :now
+    from unnest(cast(:project_ids as text[]), cast(:commit_ids as text[]), cast(:versions as integer[]),
+                cast(:selection_revisions as integer[])) as c(project_id, commit_id, version, selection_revision)
+    where r.org_id = :org_id and r.project_id = c.project_id
+""")
 
 
 def _close_entries(tx: Transaction, change: ProjectionChange) -> None:
@@ -154,57 +150,50 @@ def _arrays(pairs: list[tuple[ProjectId, MemoryId]]) -> dict[str, list[str]]:
 
 
 def _open_selection_entries(tx: Transaction, project_ids: Collection[ProjectId]) -> None:
+    if not project_ids:
+        return
     selections = selected_ids(tx.connection, tx.org_id, project_ids)
-    rows = []
-    for project_id in sorted(project_ids):
-        content = selection_body(selections.get(project_id, ()))
-        body = body_of(content)
-        write_blob(tx, body, content)
-        digest = entry_digest(memory_id=SELECTION_ENTRY_ID, path=None, description="", blob_id=body.blob_id)
-        rows.append(
-            {
-                "org_id": tx.org_id,
-                "project_id": project_id,
-                "entry_id": SELECTION_ENTRY_ID,
-                "blob_id": body.blob_id,
-                "bucket": bucket_of(SELECTION_ENTRY_ID),
-                "entry_digest": digest,
-            }
-        )
-    if rows:
-        tx.connection.execute(OPEN_SELECTION, rows)
-
-
-SET_COMMIT = text("""
-    update project_refs r set commit_id = c.commit_id
-    from unnest(cast(:project_ids as text[]), cast(:commit_ids as text[])) as c(project_id, commit_id)
-    where r.org_id = :org_id and r.project_id = c.project_id
-""")
-
-
-def _commit(
-    tx: Transaction, change: ProjectionChange, cause: CommitCause, tree_ids: Mapping[str, TreeId]
-) -> list[StoredCommit]:
-    refs = project_refs(tx.connection, tx.org_id, change.project_ids)
-    commits = [StoredCommit.of(_fields(tx, refs[project_id], cause, tree_ids[project_id])) for project_id in refs]
-    write_commits(tx, commits)
+    contents = {project_id: selection_body(selections.get(project_id, ())) for project_id in sorted(project_ids)}
+    bodies = {project_id: body_of(content) for project_id, content in contents.items()}
+    write_blobs(tx, {bodies[project_id]: content for project_id, content in contents.items()})
     tx.connection.execute(
-        SET_COMMIT,
+        OPEN_SELECTIONS,
+        {
+            "org_id": tx.org_id,
+            "entry_id": SELECTION_ENTRY_ID,
+            "bucket": bucket_of(SELECTION_ENTRY_ID),
+            "project_ids": list(bodies),
+            "blob_ids": [body.blob_id for body in bodies.values()],
+            "entry_digests": [
+                entry_digest(memory_id=SELECTION_ENTRY_ID, path=None, description="", blob_id=body.blob_id)
+                for body in bodies.values()
+            ],
+        },
+    )
+
+
+def _advance_refs(tx: Transaction, commits: Sequence[StoredCommit]) -> None:
+    tx.connection.execute(
+        ADVANCE,
         {
             "org_id": tx.org_id,
             "project_ids": [commit.fields.project_id for commit in commits],
             "commit_ids": [commit.commit_id for commit in commits],
+            "versions": [commit.fields.version for commit in commits],
+            "selection_revisions": [commit.fields.selection_revision for commit in commits],
+            "now": tx.now,
         },
     )
-    return commits
 
 
-def _fields(tx: Transaction, ref: ProjectRefRow, cause: CommitCause, tree_id: TreeId) -> CommitFields:
+def _fields(
+    tx: Transaction, ref: ProjectRefRow, change: ProjectionChange, cause: CommitCause, tree_id: TreeId
+) -> CommitFields:
     return CommitFields(
         scope="project",
         org_id=tx.org_id,
         project_id=ref.project_id,
-        version=ref.version,
+        version=ref.version + 1,
         parent_commit_id=ref.commit_id,
         tree_id=tree_id,
         message=cause.message,
@@ -212,7 +201,7 @@ def _fields(tx: Transaction, ref: ProjectRefRow, cause: CommitCause, tree_id: Tr
         created_by=tx.actor_id,
         created_at=tx.now,
         org_commit_id=cause.org_commit_id,
-        selection_revision=ref.selection_revision,
+        selection_revision=ref.selection_revision + (1 if ref.project_id in change.reselected else 0),
     )
 
 
@@ -248,6 +237,8 @@ def projects_selecting(
     connection: Connection, org_id: OrganizationId, memory_ids: Collection[MemoryId]
 ) -> dict[ProjectId, set[MemoryId]]:
     """The projects that select any of the Memories, each with those it selects."""
+    if not memory_ids:
+        return {}
     rows = connection.execute(
         text("""
             select project_id, memory_id from org_selections
