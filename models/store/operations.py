@@ -151,12 +151,15 @@ def _one(
 
 
 FINISH = text("""
-    update operations
-    set status = :status, result = cast(:result as jsonb), problem = cast(:problem as jsonb),
-        progress_step = :status, progress_done = progress_total, next_delivery_at = null, updated_at = :now
-    where org_id = :org_id and operation_id = :operation_id and status in ('pending', 'running')
+    with finished as (
+        update operations
+        set status = :status, result = cast(:result as jsonb), problem = cast(:problem as jsonb),
+            progress_step = :status, progress_done = progress_total, next_delivery_at = null, updated_at = :now
+        where org_id = :org_id and operation_id = :operation_id and status in ('pending', 'running')
+        returning operation_id
+    )
+    select pg_notify(:channel, operation_id) from finished
 """)
-NOTIFY = text("select pg_notify(:channel, :operation_id)")
 
 
 def succeed(tx: Transaction, operation_id: OperationId, result: dict[str, JsonValue]) -> None:
@@ -186,9 +189,9 @@ def _finish(
             "result": None if result is None else orjson.dumps(result).decode(),
             "problem": None if problem is None else orjson.dumps(problem).decode(),
             "now": tx.now,
+            "channel": CHANNEL,
         },
     )
-    tx.connection.execute(NOTIFY, {"channel": CHANNEL, "operation_id": operation_id})
 
 
 @dataclass(frozen=True, slots=True)
