@@ -4,7 +4,7 @@ from activities.closing import tell_drafts, withdraw_review
 from activities.requests import DecideRequest, WithdrawRequest
 from activities.scene import Scene, lock_scene, refuse, review_problems
 from models.errors import Forbidden
-from models.identifiers import ReviewId
+from models.identifiers import ReviewId, UserId
 from models.rules.approvals import Approval, counted, needed
 from models.schemas.reviews import ReviewBody
 from models.store.access import ADMINISTRATORS
@@ -93,7 +93,7 @@ def _record(tx: Transaction, scene: Scene, event: str, request: DecideRequest) -
     record_audit(tx, f"review.{event}", "review", review.review_id, after_hash=review.result_hash)
 
 
-def count_approvals(tx: Transaction, scene: Scene) -> tuple[str, ...]:
+def count_approvals(tx: Transaction, scene: Scene) -> tuple[UserId, ...]:
     """The people whose approval of the present result counts now."""
     standing = approvals_of(tx.connection, tx.org_id, [scene.review.review_id]).get(scene.review.review_id, [])
     return counted(

@@ -4,6 +4,7 @@ The lane hands over batches; each merge in them is a transaction of its own.
 """
 
 import time
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import Engine
@@ -17,7 +18,7 @@ from activities.messages import Command, PublishBatch, PublishedBatch
 from activities.requests import MergeRequest
 from activities.scene import Scene, lock_scene, refuse, review_problems
 from models.errors import ApprovalInvalidated, ApprovalsMissing, Problem, VersionConflict
-from models.identifiers import CommitId, MemoryId, OrganizationId, ReviewId, final_id, is_provisional
+from models.identifiers import CommitId, MemoryId, OrganizationId, ReviewId, UserId, final_id, is_provisional
 from models.rules.hashes import bucket_of, result_hash
 from models.rules.review import Evaluation
 from models.rules.states import MemoryState, State
@@ -26,7 +27,7 @@ from models.store.audit import record_audit
 from models.store.commits import StoredCommit, advance_organization_ref, organization_commit_fields, write_commits
 from models.store.drafts import move_bases, set_status
 from models.store.events import append_event, append_project_commits
-from models.store.memories import heads, states_at, write_states
+from models.store.memories import states_at, write_states
 from models.store.operations import StoredOperation, mark_running
 from models.store.projections import (
     CommitCause,
@@ -101,13 +102,14 @@ def publish_review(tx: Transaction, operation: StoredOperation) -> MergeResult:
     request = MergeRequest.model_validate(operation.request)
     scene = lock_scene(tx, operation.review_id or ReviewId(""))
     scene.access.require_administrator()
-    evaluation = bring_up_to_date(tx, scene, request)
+    approvers = count_approvals(tx, scene)
+    evaluation = bring_up_to_date(tx, scene, request, approvers)
     published = write_organization_commit(tx, scene, evaluation)
     require_published_is_approved(tx, scene, evaluation, published)
-    return conclude(tx, scene, evaluation, published)
+    return conclude(tx, scene, approvers, evaluation, published)
 
 
-def bring_up_to_date(tx: Transaction, scene: Scene, request: MergeRequest) -> Evaluation:
+def bring_up_to_date(tx: Transaction, scene: Scene, request: MergeRequest, approvers: Collection[UserId]) -> Evaluation:
     """Evaluate the Drafts against Current and move bases that fell behind; refuse what is not approved as it stands."""
     evaluation = evaluate_drafts(
         tx.connection, tx.org_id, scene.review.project_id, scene.ref.version, scene.member_drafts
@@ -117,10 +119,12 @@ def bring_up_to_date(tx: Transaction, scene: Scene, request: MergeRequest) -> Ev
             *review_problems(scene, expected_version=request.expected_review_version, admits=("open", "approved")),
             *_ref_problems(scene, request),
             *evaluation.blockers,
-            *_approval_problems(tx, scene, request, evaluation),
+            *_approval_problems(tx, scene, request, approvers, evaluation),
         ]
     )
-    move_bases(tx, [member.draft_id for member in scene.members], scene.ref.commit_id, scene.ref.version)
+    behind = [draft.draft_id for draft in scene.member_drafts if draft.base_version != scene.ref.version]
+    if behind:
+        move_bases(tx, behind, scene.ref.commit_id, scene.ref.version)
     return evaluation
 
 
@@ -131,14 +135,20 @@ def _ref_problems(scene: Scene, request: MergeRequest) -> list[Problem]:
     return [VersionConflict("The organization has moved on.", expected=expected, actual=scene.ref.commit_id)]
 
 
-def _approval_problems(tx: Transaction, scene: Scene, request: MergeRequest, evaluation: Evaluation) -> list[Problem]:
+def _approval_problems(
+    tx: Transaction,
+    scene: Scene,
+    request: MergeRequest,
+    approvers: Collection[UserId],
+    evaluation: Evaluation,
+) -> list[Problem]:
     actual = evaluation.result_hash(scene.review.project_id)
     problems: list[Problem] = [
         ApprovalInvalidated("The result is not the one that was approved.", expected=expected, actual=actual)
         for expected in (scene.review.result_hash, request.expected_result_hash)
         if expected not in (None, actual)
     ]
-    given = {*count_approvals(tx, scene), tx.actor_id}
+    given = {*approvers, tx.actor_id}
     required = required_approvals(tx.connection, tx.org_id)
     if len(given) < required:
         problems.append(ApprovalsMissing("More people have to approve.", required=required, given=len(given)))
@@ -147,9 +157,7 @@ def _approval_problems(tx: Transaction, scene: Scene, request: MergeRequest, eva
 
 def write_organization_commit(tx: Transaction, scene: Scene, evaluation: Evaluation) -> _Published:
     """Write the Memories that change, one Organization Commit, the Ref's step, and the projections."""
-    final = evaluation.final_states
-    current = heads(tx.connection, tx.org_id, final)
-    changed = {memory_id: state for memory_id, state in final.items() if state != current.get(memory_id)}
+    changed = evaluation.changed
     if not changed:
         return _Published(scene.ref.commit_id, changed)
     version = scene.ref.version + 1
@@ -167,7 +175,7 @@ def write_organization_commit(tx: Transaction, scene: Scene, evaluation: Evaluat
     write_commits(tx, [commit])
     advance_organization_ref(tx, commit)
     append_event(tx, "commit.published", "commit", commit.commit_id, version=version)
-    _refresh_projections(tx, scene, changed, current, commit.commit_id)
+    _refresh_projections(tx, scene, changed, evaluation.current, commit.commit_id)
     return _Published(commit.commit_id, changed)
 
 
@@ -175,7 +183,7 @@ def _refresh_projections(
     tx: Transaction,
     scene: Scene,
     changed: dict[MemoryId, State],
-    current: dict[MemoryId, MemoryState],
+    current: Mapping[MemoryId, MemoryState],
     commit_id: CommitId,
 ) -> None:
     """Select what is created for the originating project, deselect what is deleted everywhere, then refresh."""
@@ -210,10 +218,12 @@ class PublishedDiffers(Exception):  # noqa: N818  (a fact about our own code, no
     """The rows just written do not give the approved hash: a defect, and nothing of it is committed."""
 
 
-def conclude(tx: Transaction, scene: Scene, evaluation: Evaluation, published: _Published) -> MergeResult:
+def conclude(
+    tx: Transaction, scene: Scene, approvers: Collection[UserId], evaluation: Evaluation, published: _Published
+) -> MergeResult:
     """Mark Review and Drafts merged, and record by whom."""
     review = scene.review
-    if tx.actor_id not in count_approvals(tx, scene):
+    if tx.actor_id not in approvers:
         insert_approval(tx, review)
     set_status(tx, [member.draft_id for member in scene.members], "merged", review_id=review.review_id)
     change_review(tx, review.review_id, ReviewChange(status="merged", merged_commit_id=published.commit_id))

@@ -61,10 +61,12 @@ class Surroundings:
 class Evaluation:
     """The outcome: final states by provisional or existing id, which Drafts gave them, and every blocker.
 
+    `current` has the touched Memories that are active now.
     `placed_by` is the Draft that a Memory has its final path from: the last one that moved it, else the first one that
     touched it.
     """
 
+    current: Mapping[MemoryId, MemoryState] = field(default_factory=dict)
     states: dict[MemoryId, State] = field(default_factory=dict)
     bases: dict[MemoryId, State] = field(default_factory=dict)
     first_touched_by: dict[MemoryId, ProposedDraft] = field(default_factory=dict)
@@ -79,6 +81,12 @@ class Evaluation:
         """The final states by the ids they will have once merged."""
         return {final_id(memory_id): state for memory_id, state in self.states.items()}
 
+    @property
+    def changed(self) -> dict[MemoryId, State]:
+        """Those of the final states that differ from Current."""
+        final = self.final_states
+        return {memory_id: state for memory_id, state in final.items() if state != self.current.get(memory_id)}
+
     def result_hash(self, project_id: ProjectId) -> str:
         """The hash that approvals bind to."""
         created = {final_id(memory_id) for memory_id in self.states if is_provisional(memory_id)}
@@ -87,7 +95,7 @@ class Evaluation:
 
 def evaluate(drafts: Sequence[ProposedDraft], surroundings: Surroundings) -> Evaluation:
     """Fold the Drafts in order and name every blocker, each with its `draft_id`."""
-    evaluation = Evaluation()
+    evaluation = Evaluation(current=surroundings.current)
     for draft in drafts:
         _take_draft(evaluation, draft, surroundings)
     evaluation.blockers.extend(_meetings(evaluation, [draft.draft_id for draft in drafts]))

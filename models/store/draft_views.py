@@ -72,17 +72,18 @@ def coordinate(
     connection: Connection, org_id: OrganizationId, drafts: Sequence[DraftRow]
 ) -> dict[DraftId, Coordination | None]:
     """How each Draft stands to Current; None for merged and discarded ones."""
+    coordination: dict[DraftId, Coordination | None] = {draft.draft_id: None for draft in drafts}
+    live = [draft for draft in drafts if _is_live(draft)]
+    if not live:
+        return coordination
     current, version = organization_ref(connection, org_id)
-    behind = [draft.draft_id for draft in drafts if draft.base_version != version and _is_live(draft)]
+    behind = [draft.draft_id for draft in live if draft.base_version != version]
     changed: set[DraftId] = set()
     if behind:
         changed = set(connection.execute(UPSTREAM, {"org_id": org_id, "draft_ids": behind}).scalars())
-    return {
-        draft.draft_id: _coordination(draft, current, behind=draft.draft_id in behind, changed=changed)
-        if _is_live(draft)
-        else None
-        for draft in drafts
-    }
+    for draft in live:
+        coordination[draft.draft_id] = _coordination(draft, current, behind=draft.draft_id in behind, changed=changed)
+    return coordination
 
 
 def _is_live(draft: DraftRow) -> bool:

@@ -25,7 +25,6 @@ from models.store.commits import organization_ref
 from models.store.draft_views import coordinate, difference, read_contents
 from models.store.drafts import drafts_by_id
 from models.store.locks import DraftRow, ReviewRow
-from models.store.memories import heads
 from models.store.review_evaluation import evaluate_drafts
 from models.store.reviews import Member, approvals_of, latest_members, members_of, read_review
 
@@ -192,14 +191,13 @@ def mergeability(connection: Connection, review: ReviewRow) -> Mergeability:
         [drafts[member.draft_id] for member in members],
     )
     blockers: list[Problem] = [*_archived(connection, review), *evaluation.blockers]
-    final = evaluation.final_states
     return _mergeability(
         "blocked" if blockers else "mergeable",
         computed_for,
         blockers,
         evaluation.result_hash(review.project_id),
-        heads(connection, review.org_id, final),
-        final,
+        evaluation.current,
+        evaluation.final_states,
     )
 
 
