@@ -1,0 +1,94 @@
+"""What the pages tell a reader to paste into a shell works as it stands there."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.client import Client, Organization, a_project, an_organization, items
+
+ROOT = Path(__file__).parents[2]
+README, PUBLISH, RETRY = (
+    ROOT / name for name in ("README.md", "docs/how-to/publish-a-change.md", "docs/how-to/retry-safely.md")
+)
+WHERE = re.compile(r"^API=\S+ TOKEN=.*$", re.MULTILINE)
+
+pytestmark = [
+    pytest.mark.usefixtures("worker"),
+    pytest.mark.skipif(shutil.which("curl") is None, reason="the pages use curl"),
+]
+
+
+def test_the_quickstart_publishes_a_document(api: Client) -> None:
+    organization = an_organization(api)
+
+    printed = _paste(organization, _block(README, "## Quickstart"))
+
+    status, document = printed.split("\n", 1)
+    assert status == "approved"
+    snapshot = json.loads(document)
+    assert snapshot["commit"]["message"] == "Say hello"
+    assert [blob["content"] for blob in snapshot["blobs"]] == ["# Hello\n"]
+
+
+def test_the_guide_publishes_an_edit_and_a_rename(api: Client) -> None:
+    organization = an_organization(api)
+
+    printed = _paste(organization, _block(README, "## Quickstart"), *_blocks(PUBLISH))
+
+    snapshot = json.loads(printed.splitlines()[-1])
+    assert [entry["path"] for entry in snapshot["tree"]["entries"]] == ["greetings/hello.md", None]
+    assert "# Hello\n\nEverybody.\n" in [blob["content"] for blob in snapshot["blobs"]]
+    assert len(items(organization.owner.get("/org/memories"))) == 1
+
+
+def test_the_page_on_retries_shows_a_replay_and_waits_for_an_operation(api: Client) -> None:
+    organization = an_organization(api)
+    project_id = a_project(organization.owner)
+    selection = organization.owner.put(f"/projects/{project_id}/org-selections", {"resource_ids": []}, version=0)
+    wait, again = _blocks(RETRY)
+
+    waited = _paste(organization, _at(wait, organization, LOCATION=selection.headers["location"]))
+    shown = _paste(organization, again)
+
+    assert json.loads(waited)["status"] == "succeeded"
+    assert [line.split(" ")[1] for line in shown.splitlines() if line.startswith("HTTP")] == ["201", "201"]
+    assert shown.lower().count("idempotency-replayed: true") == 1
+    assert len(set(re.findall(r"prj_\w+", shown))) == 1
+
+
+def _blocks(page: Path) -> list[str]:
+    return re.findall(r"^```sh\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def _block(page: Path, heading: str) -> str:
+    section = page.read_text(encoding="utf-8").split(f"{heading}\n", 1)[1]
+    found = re.search(r"^```sh\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+def _at(block: str, organization: Organization, **variables: str) -> str:
+    """The block with what a reader has beside it: another server's address, and variables."""
+    assignments = "".join(f"{name}='{value}'\n" for name, value in variables.items())
+    return assignments + block.replace("http://127.0.0.1:8080", organization.owner.base_url)
+
+
+def _paste(organization: Organization, *blocks: str) -> str:
+    """What a shell prints; it fails at the first command that does, and instead of the owner's file it has a token."""
+    where = f"API={organization.owner.base_url}/v1/api TOKEN={organization.owner.token}"
+    script = "\n".join([where, *(WHERE.sub("", block) for block in blocks)])
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],  # noqa: S607  (whichever a reader has)
+        env={"PATH": os.environ["PATH"], "NO_PROXY": "127.0.0.1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
