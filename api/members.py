@@ -2,6 +2,7 @@
 
 from api.answers import Answer, answer, nothing
 from api.calls import Read, Write
+from api.mentions import Mentions
 from api.paging import Paging
 from api.routing import Routes
 from models.errors import AlreadyExists, ProjectArchived
@@ -14,6 +15,7 @@ from models.store.members import MemberRow, change_member, read_member
 from models.store.members import add_member as add
 from models.store.members import list_members as members_of
 from models.store.members import remove_member as remove
+from models.store.users import read_user
 
 routes = Routes("members")
 
@@ -42,6 +44,9 @@ def list_members(call: Read, project_id: str) -> Answer:
 def add_member(call: Write, project_id: str) -> Answer:
     """Make a user of the organization a member."""
     access = _locked(call, project_id)
+    user_id = Mentions.of(call).id("user_id")
+    if user_id is not None:
+        read_user(call.connection, call.principal.org_id, UserId(user_id))
     access.require_manage()
     body = call.body(AddMember)
     access.require_active()

@@ -2,6 +2,7 @@
 
 from api.answers import Answer, answer, nothing
 from api.calls import Read, Write
+from api.mentions import Mentions
 from api.paging import Paging
 from api.routing import Routes
 from models.errors import Forbidden, IdempotencyKeyUsed, InvalidRequest, NotFound
@@ -9,7 +10,7 @@ from models.identifiers import TokenId, UserId
 from models.schemas.common import Page
 from models.schemas.tenancy import CreateToken, IssuedTokenView, TokensQuery, TokenView
 from models.store.access import ADMINISTRATORS
-from models.store.tokens import issue_token, require_grantable, token_owner
+from models.store.tokens import PERMISSIONS, issue_token, require_grantable, token_owner
 from models.store.tokens import list_tokens as tokens_of
 from models.store.tokens import revoke_token as revoke
 from models.store.users import read_user
@@ -23,8 +24,8 @@ def list_tokens(call: Read) -> Answer:
     query = call.query(TokensQuery)
     who = call.principal
     user_id = UserId(query.user_id or who.user_id)
-    _require_self_or_administrator(call, user_id)
     read_user(call.connection, who.org_id, user_id)
+    _require_self_or_administrator(call, user_id)
     paging = Paging(query, "tokens", who.org_id, user_id)
     rows = tokens_of(call.connection, who.org_id, user_id, before=paging.after_id, limit=paging.fetch)
     page = paging.page(Page[TokenView], rows, show=TokenView.model_validate, position=lambda row: [row.token_id])
@@ -40,11 +41,15 @@ def list_tokens(call: Read) -> Answer:
 )
 def create_token(call: Write) -> Answer:
     """Make a token; it permits no more than the one that asks, and its secret is shown once."""
-    body = call.body(CreateToken)
+    named = Mentions.of(call)
     who = call.principal
-    user_id = UserId(body.user_id or who.user_id)
+    user_id = read_user(call.connection, who.org_id, UserId(named.id("user_id") or who.user_id)).user_id
     _require_self_or_administrator(call, user_id)
-    require_grantable(body.permissions, held=who.permissions, role=who.role)
+    wanted = named.ids("permissions")
+    require_grantable(
+        [permission for permission in PERMISSIONS if permission in wanted], held=who.permissions, role=who.role
+    )
+    body = call.body(CreateToken)
     if body.expires_at is not None and body.expires_at <= call.tx.now:
         raise InvalidRequest.of("expires_at", "past")
     issued = issue_token(

@@ -18,6 +18,7 @@ from tests.client import (
     problem,
     refused_fields,
 )
+from tests.proposals import a_draft, creates, references
 from tests.stack import Stack, start_api
 
 
@@ -222,3 +223,41 @@ def test_a_duplicate_that_waits_too_long_is_told_to_come_back(api: Client, stack
         ok(client.post("/projects", {"name": "a"}, key="k"), 201)
     finally:
         impatient.stop()
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_replayed_command_answers_its_operation_as_it_is_now(api: Client) -> None:
+    owner = an_organization(api).owner
+    draft = a_draft(owner, a_project(owner), creates("a.md"))
+    body: Json = {"project_id": draft["project_id"], "title": "t", "drafts": references([draft])}
+    accepted = owner.post("/reviews", body, key="k")
+    location = accepted.headers["location"]
+    assert ok(accepted, 202)["operation_id"] == location.rpartition("/")[2]
+    ended = ok(owner.get(location, wait=20))
+    again = owner.post("/reviews", body, key="k")
+    assert (ok(again, 202), again.headers["location"]) == (ended, location)
+    assert again.headers["idempotency-replayed"] == "true"
+    waited = owner.post("/reviews", body, key="k", headers={"Prefer": "wait=5"})
+    assert (ok(waited, 201), waited.headers["location"]) == (ended["result"], location)
+    assert waited.headers["idempotency-replayed"] == "true"
+    problem(owner.post("/reviews", {**body, "title": "other"}, key="k"), 422, "idempotency_key_reused")
+    assert len(items(owner.get("/reviews"))) == 1
+
+
+def test_a_command_that_is_refused_before_it_is_accepted_is_replayed_as_refused(api: Client) -> None:
+    owner = an_organization(api).owner
+    body: Json = {"project_id": a_project(owner), "title": "t", "drafts": []}
+    problem(owner.post("/reviews", body, key="k"), 400, "invalid_request")
+    again = owner.post("/reviews", body, key="k")
+    assert (again.status_code, again.headers["idempotency-replayed"]) == (400, "true")
+
+
+@pytest.mark.usefixtures("worker")
+def test_preconditions_and_preferences_are_not_compared(api: Client) -> None:
+    owner = an_organization(api).owner
+    draft = a_draft(owner, a_project(owner))
+    path, body = f"/drafts/{draft['draft_id']}/operations", {"operations": [creates("a.md")]}
+    first = owner.post(path, {**body}, key="k", headers={"If-Match": '"1"'})
+    again = owner.post(path, {**body}, key="k", headers={"If-Match": '"9"', "Prefer": "wait=1"})
+    assert (again.status_code, again.content) == (200, first.content)
+    assert again.headers["etag"] == first.headers["etag"] == '"2"'

@@ -90,6 +90,7 @@ def test_who_is_no_user_becomes_no_member(api: Client) -> None:
     owner = an_organization(api).owner
     path = f"/projects/{a_project(owner)}/members"
     problem(owner.post(path, {"user_id": "usr_unknown", "role": "viewer"}), 404, "not_found")
+    problem(owner.post(path, {"user_id": "usr_unknown", "role": "nonsense"}), 404, "not_found")
     problem(owner.patch(f"{path}/usr_unknown", {"role": "viewer"}), 404, "not_found")
 
 

@@ -67,6 +67,7 @@ def test_a_token_grants_no_more_than_its_creator_s(api: Client) -> None:
     assert problem(organization.owner.post("/admin/tokens", wider), 403, "forbidden")["permissions"] == ["service"]
     writer = api.with_token(a_token(organization.owner, None, "write"))
     problem(writer.post("/admin/tokens", {"name": "t", "permissions": ["read"]}), 403, "forbidden")
+    problem(writer.post("/admin/tokens", {"name": "", "permissions": ["read"]}), 403, "forbidden")
 
 
 def test_only_owners_and_admins_grant_the_reserved_permissions(api: Client) -> None:
@@ -111,6 +112,7 @@ def test_a_token_for_an_unknown_user_is_not_found(api: Client) -> None:
     owner = an_organization(api).owner
     body: Json = {"name": "t", "permissions": ["read"], "user_id": "usr_unknown"}
     problem(owner.post("/admin/tokens", body), 404, "not_found")
+    problem(owner.post("/admin/tokens", {**body, "name": ""}), 404, "not_found")
     problem(owner.get("/admin/tokens", user_id="usr_unknown"), 404, "not_found")
 
 

@@ -18,6 +18,7 @@ from models.store.transaction import transaction
 from tests.client import (
     PREFIX,
     Client,
+    Json,
     Organization,
     a_name,
     a_person,
@@ -27,6 +28,7 @@ from tests.client import (
     problem,
     refused_fields,
 )
+from tests.proposals import a_draft, creates, references, submit
 from tests.stack import Stack, start_api
 
 NEVER_S = 86_400.0
@@ -174,6 +176,56 @@ def test_waiting_requests_are_answered_when_the_server_ends(stack: Stack, api: C
         assert service.stop() == 0
         assert ok(request.result())["status"] == "pending"
         assert time.monotonic() - begun < 5
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_command_that_is_done_in_time_answers_as_if_it_were_synchronous(api: Client) -> None:
+    owner = an_organization(api).owner
+    submitted = submit(owner, a_draft(owner, a_project(owner), creates("a.md")))
+    review = ok(submitted, 201)
+    assert submitted.headers["preference-applied"] == "wait=25"
+    assert submitted.headers["etag"] == f'"{review["version"]}"'
+    operation = ok(owner.get(submitted.headers["location"]))
+    assert (operation["status"], operation["result"]) == ("succeeded", review)
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_command_that_is_refused_in_time_answers_with_its_problem(api: Client) -> None:
+    owner = an_organization(api).owner
+    draft = a_draft(owner, a_project(owner), creates("a.md"))
+    refused = submit(owner, {**draft, "version": 7})
+    document = problem(refused, 409, "version_conflict")
+    assert (document["expected"], document["actual"]) == (7, 1)
+    assert refused.headers["preference-applied"] == "wait=25"
+    stored = ok(owner.get(refused.headers["location"]))["problem"]
+    assert isinstance(stored, dict)
+    assert document.items() >= stored.items()
+
+
+@pytest.mark.parametrize("preference", [None, "", "wait", "wait=0", "wait=-1", "wait=x", "respond-async", "wait=1.5"])
+def test_without_a_valid_preference_a_command_is_accepted_at_once(api: Client, preference: str | None) -> None:
+    owner = an_organization(api).owner
+    draft = a_draft(owner, a_project(owner), creates("a.md"))
+    body: Json = {"project_id": draft["project_id"], "title": "t", "drafts": references([draft])}
+    accepted = owner.post("/reviews", body, headers={} if preference is None else {"Prefer": preference})
+    operation = ok(accepted, 202)
+    assert accepted.headers["location"] == f"{PREFIX}/operations/{operation['operation_id']}"
+    assert "preference-applied" not in accepted.headers
+    assert operation["kind"] == "review.submit"
+
+
+@pytest.mark.usefixtures("worker")
+@pytest.mark.parametrize(
+    ("preference", "applied"),
+    [("wait=99", "wait=30"), ('respond-async, Wait="20"', "wait=20"), ("wait=20; x=y", "wait=20")],
+)
+def test_a_preference_is_read_leniently_and_capped(api: Client, preference: str, applied: str) -> None:
+    owner = an_organization(api).owner
+    draft = a_draft(owner, a_project(owner), creates("a.md"))
+    body: Json = {"project_id": draft["project_id"], "title": "t", "drafts": references([draft])}
+    submitted = owner.post("/reviews", body, headers={"Prefer": preference})
+    ok(submitted, 201)
+    assert submitted.headers["preference-applied"] == applied
 
 
 def connections(engine: Engine) -> int:
