@@ -190,7 +190,8 @@ def _evaluate(
     drafts: Sequence[DraftRow],
     problems: Sequence[Problem],
 ) -> Evaluation:
-    evaluation = evaluate_drafts(tx.connection, tx.org_id, project_id, ref.version, drafts)
+    once = list(dict.fromkeys(drafts))  # one that is named twice is a duplicate, and not an empty one as well
+    evaluation = evaluate_drafts(tx.connection, tx.org_id, project_id, ref.version, once)
     refuse([*problems, *evaluation.empty, *evaluation.blockers])
     return evaluation
 
