@@ -154,7 +154,8 @@ def as_ordinary_user(command: list[str]) -> list[str]:
     drop = [setpriv, f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups"]
     account = Account("nobody", nobody.pw_uid, nobody.pw_gid, dropped=True)
     if not can_read(account, Path(sys.executable).resolve()) or not can_read(account, Path(__file__)):
-        drop += ["--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"]
+        # Without the last one `access(2)`, unlike `open(2)`, would forget the capability.
+        drop += ["--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search", "--securebits=+no_setuid_fixup"]
     return [*drop, *command]
 
 
