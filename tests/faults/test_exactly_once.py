@@ -1,0 +1,188 @@
+"""Merges in flight while everything is killed at random: each ends, once, and no effect is lost or doubled."""
+
+import asyncio
+import math
+import os
+import random
+import signal
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import TypeVar
+
+import pytest
+from pydantic import JsonValue
+
+from models.identifiers import OrganizationId
+from tests.client import Json, items
+from tests.installation import Installation, an_installation, log_text, until
+from tests.invariants import check_invariants
+from tests.load import Crowd, Ready, Tenant, failed, succeeded, tenants
+
+ORGANIZATIONS, ALONE, RIVALS = 8, 22, 3
+MERGES = ORGANIZATIONS * (ALONE + RIVALS)
+END_LIMIT_S = 120
+LONGEST_LULL_S, LONGEST_ABSENCE_S = 3.5, 1.0
+
+# Many short batches and many runs of a lane: kills fall between as many steps as possible.
+SETTINGS = {"CANONRY_LANE_BATCH_SIZE": "2", "CANONRY_LANE_MAX_BATCHES": "4"}
+
+T = TypeVar("T")
+
+
+def test_200_merges_are_carried_out_exactly_once_through_12_kills() -> None:
+    merge_through_kills(rounds=3)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_200_merges_are_carried_out_exactly_once_through_52_kills() -> None:
+    merge_through_kills(rounds=13)
+
+
+def merge_through_kills(*, rounds: int) -> None:
+    """Ask for 200 merges while each of four parts is killed `rounds` times; check every outcome and every row."""
+    with an_installation(**SETTINGS) as installation:
+        made = tenants(installation.client, count=ORGANIZATIONS, alone=ALONE, rivals=RIVALS)
+        storm = Storm(installation, rounds)
+        outcomes = asyncio.run(storm.rage_over(made))
+        print(storm.table())  # noqa: T201
+        assert len(storm.kills) == 4 * rounds
+        assert all(kill.in_flight for kill in storm.kills)
+        assert storm.seen.keys() <= Storm.BEARABLE, storm.seen
+        for tenant in made:
+            require_one_effect_each(tenant, [outcomes[review.review_id] for review in tenant.reviews])
+            check_invariants(installation.engine, OrganizationId(tenant.organization.organization_id))
+        for part in (installation.api, installation.worker):
+            assert "unforeseen" not in log_text(part), log_text(part)[-4_000:]
+
+
+def require_one_effect_each(tenant: Tenant, operations: Sequence[Json]) -> None:
+    """All Reviews that touch nothing in common, and one of the rivals, each has the commit that its merge names."""
+    assert failed(operations) == ["reconciliation_required"] * (RIVALS - 1)
+    named = {result["commit_id"]: review_of(result) for result in succeeded(operations)}
+    assert len(named) == ALONE + 1
+    *after, before = items(tenant.client.get("/org/commits", limit=100))
+    assert named == {commit["commit_id"]: commit["review_id"] for commit in after}
+    parents = [commit["parent_commit_id"] for commit in after]
+    assert parents == [commit["commit_id"] for commit in [*after[1:], before]]
+
+
+def review_of(result: Json) -> JsonValue:
+    review = result["review"]
+    assert isinstance(review, dict)
+    return review["review_id"]
+
+
+@dataclass
+class Kill:
+    """What was killed, when, and how many merges were asked for and had ended by then, as their clients knew."""
+
+    part: str
+    at_s: float
+    asked: int
+    ended: int
+    back_after_s: float = math.nan
+
+    @property
+    def in_flight(self) -> int:
+        return self.asked - self.ended
+
+
+class Storm:
+    """Kills each part `rounds` times, in random order at random moments, while merges are asked for.
+
+    Half of them are asked for at once, the others in portions before each kill.
+    """
+
+    BEARABLE = frozenset(
+        {"200", "202", "409 reconciliation_required", "503 unavailable", "409 operation_in_progress"}
+        | {"ConnectError", "ReadError", "RemoteProtocolError", "WriteError"}
+    )
+
+    def __init__(self, installation: Installation, rounds: int) -> None:
+        self._seed = random.SystemRandom().randrange(1_000_000)
+        self._chance = random.Random(self._seed)  # noqa: S311  (to be repeated, not secret)
+        self._parts = installation.parts
+        self._order = self._shuffled([*self._parts] * rounds)
+        self._may_ask = asyncio.Semaphore(MERGES // 2)
+        self._portion = -(-MERGES // 2 // len(self._order))
+        self._asked = self._ended = 0
+        self._began = self._lasted_s = 0.0
+        self._absences: dict[str, asyncio.Task[None]] = {}
+        self.kills: list[Kill] = []
+        self.seen: Counter[str] = Counter()
+
+    async def rage_over(self, made: Sequence[Tenant]) -> dict[str, Json]:
+        """The operations of all merges by Review, once all have ended."""
+        self._began = time.monotonic()
+        async with asyncio.timeout(END_LIMIT_S + LONGEST_LULL_S * len(self._order)), AsyncExitStack() as crowds:
+            merges = [
+                (await crowds.enter_async_context(Crowd(tenant.client, self.seen)), review)
+                for tenant in made
+                for review in tenant.reviews
+            ]
+            async with asyncio.TaskGroup() as group:
+                clients = [group.create_task(self._merge(*merge)) for merge in self._shuffled(merges)]
+                await self._kill_all()
+        self._lasted_s = self._now()
+        return dict(client.result() for client in clients)
+
+    async def _merge(self, crowd: Crowd, review: Ready) -> tuple[str, Json]:
+        """Ask as a careful client does: by a key, again when no answer comes; some wait for the outcome."""
+        await self._may_ask.acquire()
+        self._asked += 1
+        location = await crowd.accepted(review, wait=self._chance.choice([0, 5]))
+        operation = await crowd.outcome(location)
+        self._ended += 1
+        assert await crowd.accepted(review) == location
+        return review.review_id, operation
+
+    async def _kill_all(self) -> None:
+        for name in self._order:
+            if name in self._absences:
+                await self._absences[name]
+            await self._lull()
+            kill = Kill(name, self._now(), self._asked, self._ended)
+            os.kill(self._parts[name].pid, signal.SIGKILL)
+            self.kills.append(kill)
+            self._absences[name] = asyncio.create_task(self._bring_back(kill))
+        await asyncio.gather(*self._absences.values())
+
+    async def _lull(self) -> None:
+        """Let the next merges come, and time pass, but not so much that nothing is in flight any more."""
+        for _ in range(self._portion):
+            self._may_ask.release()
+        end = time.monotonic() + self._chance.uniform(0.1, LONGEST_LULL_S)
+        await asyncio.sleep(0.1)
+        while time.monotonic() < end and self._asked - self._ended > 1:  # noqa: ASYNC110  (counted by others)
+            await asyncio.sleep(0.01)
+
+    async def _bring_back(self, kill: Kill) -> None:
+        await asyncio.sleep(self._chance.uniform(0.0, LONGEST_ABSENCE_S))
+        part = self._parts[kill.part]
+        await asyncio.to_thread(until, lambda: not part.is_running())
+        await asyncio.to_thread(part.restart)
+        kill.back_after_s = self._now() - kill.at_s
+
+    def _shuffled(self, things: Sequence[T]) -> list[T]:
+        return self._chance.sample(things, len(things))
+
+    def _now(self) -> float:
+        return time.monotonic() - self._began
+
+    def table(self) -> str:
+        """What was done, for people."""
+        lines = [f"{'at':>6}  {'killed':<9} {'back after':>10}  {'asked':>5} {'ended':>5} {'in flight':>9}"]
+        lines += [
+            f"{kill.at_s:5.1f}s  {kill.part:<9} {kill.back_after_s:9.1f}s  "
+            f"{kill.asked:>5} {kill.ended:>5} {kill.in_flight:>9}"
+            for kill in self.kills
+        ]
+        lines += [
+            f"{self._lasted_s:5.1f}s  all {self._ended} merges have ended (seed {self._seed})",
+            "answers: " + ", ".join(f"{count} x {answer}" for answer, count in sorted(self.seen.items())),
+        ]
+        return "\n".join(lines)
