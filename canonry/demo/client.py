@@ -1,5 +1,6 @@
 """The public API as the demonstration uses it: every command may be repeated, and every refusal is shown."""
 
+import time
 from typing import Any
 
 import httpx
@@ -8,6 +9,8 @@ from pydantic import JsonValue
 from canonry.failures import CommandFailed
 
 WAIT_S = 30
+PATIENCE_S = 120
+"""A command takes milliseconds; one that takes this long has a reason that stands in the logs."""
 Json = dict[str, Any]
 
 
@@ -58,7 +61,10 @@ class Api:
         answer = self._checked(response)
         if "operation_id" not in answer:
             return answer
+        give_up_at = time.monotonic() + PATIENCE_S
         while answer["status"] in ("pending", "running"):
+            if time.monotonic() > give_up_at:
+                raise CommandFailed(f"{answer['kind']} is still {answer['status']}; the worker's log says why.")
             answer = self.get(f"/operations/{answer['operation_id']}", wait=str(WAIT_S))
         if answer["status"] == "failed":
             raise CommandFailed(f"{answer['kind']}: {answer['problem']['detail']}")
