@@ -1,0 +1,159 @@
+"""Liveness and readiness (tenancy.md)."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from sqlalchemy import Engine, create_engine, text
+
+import tests.stack
+from canonry.embedded.ports import free_port
+from models.database import sqlalchemy_url
+from models.migrations import upgrade
+from models.store.bootstrap import first_start
+from models.store.organizations import create_organization
+from models.store.tokens import PERMISSIONS
+from tests.client import Client, Json, ok, problem
+from tests.stack import Service, Stack, start_api, start_stack
+
+
+def test_health_needs_no_credential(api: Client) -> None:
+    assert ok(api.with_token(None).get("/healthz")) == {"status": "ok"}
+
+
+def test_readiness_names_each_part(api: Client) -> None:
+    ready = ok(api.with_token(None).get("/readyz"))
+    assert ready == {
+        "status": "ready",
+        "database": "up",
+        "migrations": "up",
+        "temporal": "up",
+        "feed_lag_s": ready["feed_lag_s"],
+    }
+    assert isinstance(ready["feed_lag_s"], float)
+
+
+def test_an_open_transaction_shows_as_lag_of_the_feed(api: Client, engine: Engine) -> None:
+    with engine.begin() as connection:
+        connection.execute(text("select pg_current_xact_id()"))
+        time.sleep(0.6)
+        assert 0.5 < float(str(ok(api.get("/readyz"))["feed_lag_s"])) < 10
+        connection.rollback()
+
+
+@pytest.fixture(scope="module")
+def own_stack() -> Iterator[Stack]:
+    """Servers of which this file stops some."""
+    running = start_stack()
+    try:
+        upgrade(running.database_url)
+        yield running
+    finally:
+        running.stop()
+
+
+@pytest.fixture(scope="module")
+def own_api(own_stack: Stack) -> Iterator[Service]:
+    service = start_api(own_stack)
+    yield service
+    service.stop()
+
+
+def eventually(client: Client, status: int, **parts: str) -> Json:
+    """The readiness once it has the status and parts."""
+    deadline = time.monotonic() + 20
+    while True:
+        answer = client.get("/readyz")
+        body: Json = answer.json()
+        if answer.status_code == status and body.items() >= parts.items():
+            return body
+        assert time.monotonic() < deadline, answer.text
+        time.sleep(0.1)
+
+
+def test_a_lost_temporal_is_named_and_stays_ready(own_stack: Stack, own_api: Service) -> None:
+    client = Client(own_api.url)
+    os.kill(own_stack.temporal.pid, signal.SIGSTOP)
+    try:
+        assert eventually(client, 200, temporal="down")["status"] == "ready"
+    finally:
+        os.kill(own_stack.temporal.pid, signal.SIGCONT)
+    eventually(client, 200, temporal="up")
+
+
+def test_readiness_begins_when_all_parts_are_there(own_stack: Stack) -> None:
+    os.kill(own_stack.temporal.pid, signal.SIGSTOP)
+    port = free_port()
+    service = tests.stack._start(
+        "api", own_stack, {"CANONRY_PORT": str(port), "CANONRY_DATABASE_URL": own_stack.database_url}
+    )
+    client = Client(f"http://127.0.0.1:{port}")
+    try:
+        tests.stack._wait(service, lambda: client.get("/healthz").status_code == 200)
+        unready = problem(client.get("/readyz"), 503, "unavailable")
+        assert (unready["database"], unready["migrations"], unready["temporal"]) == ("up", "up", "down")
+        os.kill(own_stack.temporal.pid, signal.SIGCONT)
+        eventually(client, 200, temporal="up")
+    finally:
+        os.kill(own_stack.temporal.pid, signal.SIGCONT)
+        service.stop()
+
+
+@contextmanager
+def a_lost_database(stack: Stack) -> Iterator[None]:
+    stack.kill_postgres()
+    try:
+        yield
+    finally:
+        stack.postgres.restart()
+
+
+def test_a_lost_database_is_unavailable_until_it_is_back(own_stack: Stack, own_api: Service) -> None:
+    pool = create_engine(sqlalchemy_url(own_stack.database_url))
+    with pool.begin() as connection:
+        first = first_start(connection)
+    pool.dispose()
+    assert first is not None
+    client = Client(own_api.url, first.secret)
+    ok(client.get("/me"))
+    with a_lost_database(own_stack):
+        assert eventually(client, 503, database="down")["code"] == "unavailable"
+        ok(client.get("/healthz"))
+        for refused in (client.get("/me"), client.post("/projects", {"name": "a"}, key="k"), client.get("/nothing")):
+            problem(refused, 503, "unavailable")
+            assert refused.headers["retry-after"] == "1"
+    eventually(client, 200, database="up")
+    ok(client.post("/projects", {"name": "a"}, key="k"), 201)
+
+
+def test_missing_migrations_are_named_and_a_defect_tells_no_contents(own_stack: Stack) -> None:
+    """A database that lost a table and its revision: readiness sees the one, requests meet the other."""
+    pool = create_engine(sqlalchemy_url(own_stack.database_url))
+    service = start_api(own_stack)
+    with pool.begin() as connection:
+        made = create_organization(
+            connection, name="o", owner_name="o", owner_email=None, permissions=[*PERMISSIONS], request_id="test"
+        )
+        connection.execute(text("alter table projects rename to elsewhere"))
+        connection.execute(text("update alembic_version set version_num = '0000'"))
+    client = Client(service.url, made.token.secret)
+    try:
+        unready = problem(client.get("/readyz"), 503, "unavailable")
+        assert (unready["database"], unready["migrations"]) == ("up", "down")
+        refused = client.post("/projects", {"name": "Marker-of-contents"}, key="k")
+        defect = problem(refused, 500, "internal_error")
+        assert "elsewhere" not in refused.text
+        assert "projects" not in str(defect["detail"])
+        log = service.log_text()
+        assert str(defect["request_id"]) in log
+        assert "UndefinedTable" in log or "42P01" in log
+        assert "Marker-of-contents" not in log
+        with pool.begin() as connection:
+            connection.execute(text("alter table elsewhere rename to projects"))
+        ok(client.post("/projects", {"name": "Marker-of-contents"}, key="k"), 201)
+    finally:
+        pool.dispose()
+        service.stop()
