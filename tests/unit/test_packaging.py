@@ -52,11 +52,20 @@ def test_the_wheel_ships_our_packages_and_nothing_beside_them(wheel_files: list[
     assert {top for top in tops if not top.endswith(".dist-info")} == set(PACKAGES)
 
 
-def test_the_wheel_ships_every_migration(wheel_files: list[str]) -> None:
-    here = {str(path.relative_to(ROOT)) for path in (ROOT / "models" / "migrations").rglob("*.py")}
-    assert len(here) >= 3
-    assert here <= set(wheel_files)
+def test_the_wheel_ships_every_file_of_our_packages(wheel_files: list[str]) -> None:
+    here = {
+        str(path.relative_to(ROOT))
+        for name in PACKAGES
+        for path in (ROOT / name).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert here == {name for name in wheel_files if name.split("/")[0] in PACKAGES}
+
+
+def test_the_wheel_can_migrate_and_demonstrate(wheel_files: list[str]) -> None:
+    assert [name for name in wheel_files if name.startswith("models/migrations/versions/0001_")]
     assert "models/migrations/script.py.mako" in wheel_files
+    assert [name for name in wheel_files if name.startswith("canonry/demo/documents/") and name.endswith(".md")]
 
 
 def test_the_wheel_says_that_its_packages_are_typed(wheel_files: list[str]) -> None:
