@@ -45,10 +45,33 @@ def at_version(resource: Json) -> dict[str, str]:
     return {"If-Match": f'"{resource.get("version", resource.get("revision"))}"'}
 
 
+def inside(body: Json, name: str) -> Json:
+    """A member that is an object."""
+    value = body[name]
+    assert isinstance(value, dict), value
+    return value
+
+
+def listed(body: Json, name: str) -> list[Json]:
+    """A member that is a list of objects."""
+    value = body[name]
+    assert isinstance(value, list), value
+    return [item for item in value if isinstance(item, dict)]
+
+
+def all_items(client: Client, path: str, *, limit: int) -> list[Json]:
+    """Every item of a list, page by page."""
+    page = ok(client.get(path, limit=limit))
+    found = listed(page, "items")
+    while page["next_cursor"] is not None:
+        assert len(listed(page, "items")) == limit
+        page = ok(client.get(path, limit=limit, cursor=str(page["next_cursor"])))
+        found += listed(page, "items")
+    return found
+
+
 def operations_of(draft: Json) -> list[Json]:
-    operations = draft["operations"]
-    assert isinstance(operations, list)
-    return [operation for operation in operations if isinstance(operation, dict)]
+    return listed(draft, "operations")
 
 
 def provisional(draft: Json, position: int = 0) -> str:
