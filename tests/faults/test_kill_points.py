@@ -1,0 +1,219 @@
+"""Every command stopped before it begins, after every statement, and after COMMIT before it reports.
+
+The line is cut under the command, so that the server rolls back what it has not committed. A killed attempt that has
+not committed must leave every row of the organization as it was, so the next attempt is a retry of the first.
+"""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from sqlalchemy import Engine
+from sqlalchemy.exc import DBAPIError
+
+from models.errors import DraftClosed
+from models.store.locks import DraftRow
+from models.store.operations import StoredOperation
+from tests.commands import (
+    a_decision,
+    a_merge,
+    a_resubmit,
+    a_review,
+    a_selection,
+    a_submit,
+    a_withdrawal,
+    attempted,
+    decided,
+    operation_now,
+    published,
+    result_of,
+    selected,
+)
+from tests.fuse import COMMIT, Fuse, fused
+from tests.invariants import check_invariants
+from tests.organization_rows import TABLES, read_rows
+from tests.rows import (
+    Somewhere,
+    a_draft,
+    a_project,
+    a_user,
+    an_organization,
+    creates,
+    current,
+    deletes,
+    discarded,
+    renames,
+    updates,
+)
+
+
+@pytest.fixture
+def line(engine: Engine) -> Iterator[tuple[Engine, Fuse]]:
+    pool, fuse = fused(engine)
+    yield pool, fuse
+    pool.dispose()
+
+
+def over(pool: Engine, place: Somewhere) -> Somewhere:
+    """The same place over another line."""
+    return Somewhere(pool, place.org_id, place.owner, place.project_id)
+
+
+def everything(place: Somewhere) -> dict[str, list[dict[str, object]]]:
+    """Every row of the organization."""
+    with place.engine.connect() as connection:
+        rows = read_rows(connection, place.org_id)
+    return {table: [dict(row) for row in rows[table]] for table in TABLES}
+
+
+# --- the commands, each with something of everything that it may have to do
+
+
+def a_merge_of_many_kinds(place: Somewhere) -> StoredOperation:
+    one, two, three = published(place, creates("1.md"), creates("2.md"), creates("3.md"))
+    selected(place, a_project(place), [one, two])
+    first = a_draft(place, renames(one, "2.md"), renames(two, "1.md"), creates("new.md"))
+    second = a_draft(place, deletes(three))
+    review_id = a_review(place, first, second)
+    decided(place, review_id, "approved", actor=a_user(place, "admin"))
+    published(place, creates("behind.md"))
+    return a_merge(place, review_id)
+
+
+def a_submit_of_two(place: Somewhere) -> StoredOperation:
+    (one,) = published(place, creates("1.md"))
+    drafts = [a_draft(place, updates(one, "more\n")), a_draft(place, creates("2.md"))]
+    published(place, creates("behind.md"))
+    return a_submit(place, *drafts)
+
+
+def a_resubmit_that_leaves_one_out_and_takes_one_in(place: Somewhere) -> StoredOperation:
+    kept, left = a_draft(place, creates("1.md")), a_draft(place, creates("2.md"))
+    review_id = a_review(place, kept, left)
+    decided(place, review_id, "approved")
+    return a_resubmit(place, review_id, current(place, kept), a_draft(place, creates("3.md")), title="Again")
+
+
+def an_approval(place: Somewhere) -> StoredOperation:
+    return a_decision(place, a_review(place, a_draft(place, creates("1.md"))), "approved")
+
+
+def a_rejection(place: Somewhere) -> StoredOperation:
+    review_id = a_review(place, a_draft(place, creates("1.md")))
+    decided(place, review_id, "approved")
+    return a_decision(place, review_id, "rejected")
+
+
+def a_withdrawal_of_two(place: Somewhere) -> StoredOperation:
+    return a_withdrawal(place, a_review(place, a_draft(place, creates("1.md")), a_draft(place, creates("2.md"))))
+
+
+def a_selection_that_adds_and_removes(place: Somewhere) -> StoredOperation:
+    one, two = published(place, creates("1.md"), creates("2.md"))
+    other = a_project(place)
+    selected(place, other, [one])
+    return a_selection(place, other, [two])
+
+
+COMMANDS: list[Callable[[Somewhere], StoredOperation]] = [
+    a_merge_of_many_kinds,
+    a_submit_of_two,
+    a_resubmit_that_leaves_one_out_and_takes_one_in,
+    an_approval,
+    a_rejection,
+    a_withdrawal_of_two,
+    a_selection_that_adds_and_removes,
+]
+
+
+def statements_of(
+    engine: Engine, line: tuple[Engine, Fuse], command: Callable[[Somewhere], StoredOperation]
+) -> list[str]:
+    """The statements of the command when nothing happens to it."""
+    pool, fuse = line
+    place = an_organization(engine)
+    operation = command(place)
+    with fuse.arm(pool):
+        assert attempted(over(pool, place), operation).succeeded
+        return fuse.statements
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_stopped_anywhere_ends_once_by_its_retry(
+    engine: Engine,
+    line: tuple[Engine, Fuse],
+    subtests: pytest.Subtests,
+    command: Callable[[Somewhere], StoredOperation],
+) -> None:
+    pool, fuse = line
+    statements = statements_of(engine, line, command)
+    assert statements.count(COMMIT) == 1
+    place = an_organization(engine)
+    operation = command(place)
+    before = everything(place)
+    for number, statement in enumerate(["BEGIN", *statements[:-1]]):
+        with subtests.test(after=number, statement=statement[:60]):
+            with fuse.arm(pool, number):
+                assert not attempted(over(pool, place), operation).finished
+            assert everything(place) == before
+    with fuse.arm(pool, len(statements)):
+        assert not attempted(over(pool, place), operation).finished
+    assert fuse.statements[-1] == COMMIT
+    after = everything(place)
+    outcome = attempted(over(pool, place), operation)
+    assert (outcome.finished, outcome.succeeded) == (True, True)
+    assert everything(place) == after
+    assert operation_now(place, operation).failures == 0
+    check_invariants(engine, place.org_id)
+
+
+def test_a_publication_stopped_anywhere_is_published_once_by_its_retry(
+    engine: Engine, line: tuple[Engine, Fuse], subtests: pytest.Subtests
+) -> None:
+    """The same of many publications in one organization, each retried to its end right after it was stopped."""
+    pool, fuse = line
+    place = an_organization(engine)
+    first = a_merge(place, a_review(place, a_draft(place, creates("first.md"))))
+    with fuse.arm(pool):
+        attempted(over(pool, place), first)
+    stops = range(len(fuse.statements) + 1)
+    operations = [a_merge(place, a_review(place, a_draft(place, creates(f"{stop}.md")))) for stop in stops]
+    for stop, operation in zip(stops, operations, strict=True):
+        with subtests.test(stop=stop):
+            with fuse.arm(pool, stop):
+                assert not attempted(over(pool, place), operation).finished
+            assert attempted(over(pool, place), operation).succeeded
+            result = result_of(operation_now(place, operation))
+            assert (result["applied_operation_count"], result["already_published"]) == (1, False)
+    check_invariants(engine, place.org_id)
+
+
+def test_a_discard_of_a_submitted_draft_stopped_anywhere_happens_once(
+    engine: Engine, line: tuple[Engine, Fuse], subtests: pytest.Subtests
+) -> None:
+    pool, fuse = line
+
+    def a_review_of_two(place: Somewhere) -> DraftRow:
+        draft = a_draft(place, creates("1.md"))
+        decided(place, a_review(place, draft, a_draft(place, creates("2.md"))), "approved")
+        return draft
+
+    whole = an_organization(engine)
+    draft = a_review_of_two(whole)
+    with fuse.arm(pool):
+        discarded(over(pool, whole), draft)
+    statements = fuse.statements
+    place = an_organization(engine)
+    draft = a_review_of_two(place)
+    before = everything(place)
+    for stop in range(len(statements)):
+        with subtests.test(stop=stop):
+            with fuse.arm(pool, stop), pytest.raises(DBAPIError):
+                discarded(over(pool, place), draft)
+            assert everything(place) == before
+    with fuse.arm(pool, len(statements)), pytest.raises(DBAPIError):
+        discarded(over(pool, place), draft)
+    after = everything(place)
+    with pytest.raises(DraftClosed):
+        discarded(over(pool, place), draft)
+    assert everything(place) == after
+    check_invariants(engine, place.org_id)
