@@ -72,4 +72,5 @@ async def _beating() -> AsyncIterator[None]:
 async def _beat() -> None:
     while True:
         await asyncio.sleep(BEAT_S)
-        activity.heartbeat()
+        # In a thread: for an activity that is not async the SDK hands the beat to this loop and blocks until it is out.
+        await asyncio.to_thread(activity.heartbeat)

@@ -8,7 +8,7 @@ from datetime import timedelta
 from temporalio.client import Client
 from temporalio.service import RetryConfig, RPCError, RPCStatusCode
 
-from models.settings import Settings, SettingsInvalid
+from models.settings import Settings
 from workflows.sandbox import DATA_CONVERTER
 from workflows.signals import Delivery, delivery_id, send
 from workflows.visibility import register
@@ -39,11 +39,11 @@ async def connect(settings: Settings, *, lazy: bool = False, retries: RetryConfi
     """A client as every process of ours uses it; a lazy one connects within its first call.
 
     Raises:
-        SettingsInvalid: no address is set.
         RuntimeError: the server does not answer.
+        ValueError: the settings name none, which `serve` refuses at start.
     """
     if settings.temporal_address is None:
-        raise SettingsInvalid("CANONRY_TEMPORAL_ADDRESS: not set (accepted: Temporal's frontend as host:port)")
+        raise ValueError("no Temporal address")
     return await Client.connect(
         settings.temporal_address,
         namespace=settings.temporal_namespace,

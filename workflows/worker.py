@@ -48,6 +48,8 @@ def serve(settings: Settings) -> None:
     """
     if settings.database_url is None:
         raise SettingsInvalid("CANONRY_DATABASE_URL: not set (accepted: postgresql://user@host/name)")
+    if settings.temporal_address is None:
+        raise SettingsInvalid("CANONRY_TEMPORAL_ADDRESS: not set (accepted: Temporal's frontend as host:port)")
     configure_logging(settings.log_level)
     engine = build_engine(
         settings.database_url, settings, pool_size=settings.worker_pool_size, application_name="canonry-worker"

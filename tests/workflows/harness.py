@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -70,6 +71,16 @@ async def eventually(read: Callable[[], Awaitable[T]], holds: Callable[[T], bool
             if holds(value := await read()):
                 return value
         await asyncio.sleep(POLL_S)
+
+
+async def longest_stall_s(seconds: float) -> float:
+    """How long the event loop kept others waiting, at worst."""
+    longest, end = 0.0, time.monotonic() + seconds
+    while time.monotonic() < end:
+        before = time.monotonic()
+        await asyncio.sleep(0.01)
+        longest = max(longest, time.monotonic() - before)
+    return longest
 
 
 async def events_of(client: Client, workflow_id: str, run_id: str | None = None) -> list[HistoryEvent]:

@@ -1,5 +1,6 @@
 import io
 import logging
+import threading
 
 import psycopg
 import pytest
@@ -10,8 +11,12 @@ from temporalio.exceptions import ApplicationErrorCategory
 from models.database import sqlalchemy_url
 from models.errors import BY_CODE
 from tests.stack import Stack
+from tests.workflows.desks import SelectionDesk
+from tests.workflows.harness import a_name, a_selection, a_worker, longest_stall_s, run, settings_for, until
 from workflows.boundary import failure_of
 from workflows.logs import IdsOnly
+from workflows.patience import TRANSACTION
+from workflows.signals import send
 
 MARKER = "the-text-of-a-memory"
 
@@ -55,6 +60,21 @@ def test_any_other_failure_keeps_its_kind_only() -> None:
 
 def test_a_failure_of_psycopg_itself_keeps_its_code() -> None:
     assert "40P01" in failure_of(psycopg.errors.DeadlockDetected(MARKER)).message
+
+
+def test_an_activity_that_runs_longer_than_its_heartbeat_time_out_stays_with_its_worker(temporal: str) -> None:
+    desk, settings = SelectionDesk(), settings_for(temporal)
+    gate = desk.gates["opn_1"] = threading.Event()
+
+    async def scenario() -> None:
+        async with a_worker(settings, [desk.replace_selection]) as client:
+            await send(client, a_selection(a_name("prj"), "opn_1"), settings)
+            await until(lambda: desk.calls == ["opn_1"])
+            assert await longest_stall_s(2 * TRANSACTION["heartbeat_timeout"].total_seconds()) < 0.5
+            gate.set()
+
+    run(scenario())
+    assert desk.calls == ["opn_1"]
 
 
 def test_a_logged_exception_shows_where_and_of_what_kind_but_not_its_text(stack: Stack) -> None:
