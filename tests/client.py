@@ -2,6 +2,7 @@
 
 import atexit
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -11,6 +12,7 @@ from pydantic import JsonValue
 
 PREFIX = "/v1/api"
 Json = dict[str, JsonValue]
+Documented = list[tuple[str, re.Pattern[str], dict[int, str]]]
 
 _numbers = itertools.count(1)
 
@@ -60,14 +62,18 @@ class Client:
         all_headers = httpx.Headers(headers)
         if self.token is not None:
             all_headers["Authorization"] = f"Bearer {self.token}"
-        return _connections().request(
+        documented = _documented_answers(self.base_url)
+        url = self.base_url + (path if path.startswith(("/v1/", "/healthz", "/readyz", "/openapi")) else PREFIX + path)
+        response = _connections().request(
             method,
-            self.base_url + (path if path.startswith(("/v1/", "/healthz", "/readyz", "/openapi")) else PREFIX + path),
+            url,
             json=body if content is None and body is not None else None,
             content=content,
             headers=all_headers,
             params=query or None,
         )
+        _require_documented(documented, method, httpx.URL(url).path, response)
+        return response
 
     def with_token(self, token: str | None) -> "Client":
         return Client(self.base_url, token)
@@ -174,6 +180,31 @@ def _member(body: Json, name: str) -> Json:
 
 def _if_match(version: int | None) -> dict[str, str]:
     return {} if version is None else {"If-Match": f'"{version}"'}
+
+
+def _require_documented(documented: Documented, method: str, path: str, response: httpx.Response) -> None:
+    """Every answer in every test is one that OpenAPI documents for the route, with its status and code."""
+    responses = next((answers for verb, route, answers in documented if verb == method and route.fullmatch(path)), None)
+    if responses is None:  # no such route, or not with this method
+        return
+    assert response.status_code in responses, f"{method} {path} answered undocumented {response.status_code}"
+    if response.headers.get("content-type") == "application/problem+json":
+        code = response.json()["code"]
+        assert f"`{code}`" in responses[response.status_code], f"{method} {path} answered undocumented {code}"
+
+
+@cache
+def _documented_answers(base_url: str) -> Documented:
+    document = _connections().get(f"{base_url}/openapi.json").json()
+    return [
+        (
+            verb.upper(),
+            re.compile(re.sub(r"\{\w+\}", "[^/]+", path)),
+            {int(status): answer["description"] for status, answer in operation["responses"].items()},
+        )
+        for path, operations in document["paths"].items()
+        for verb, operation in operations.items()
+    ]
 
 
 @cache
