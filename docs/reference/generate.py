@@ -47,7 +47,7 @@ WHAT_TO_DO: Mapping[str, str] = {
     "duplicate_id": "Name each id once.",
     "candidate_stale": "Ask for a fresh candidate.",
     "resolution_required": "Send a resolved state for each conflict.",
-    "reconciliation_required": "Discard the Draft and propose the change again on the current Ref.",
+    "reconciliation_required": "Propose the change again in a new Draft; put what touches one Memory into one Draft.",
     "draft_already_current": "Nothing to reconcile.",
     "path_collision": "Choose another path, or move what stands there: the problem names both.",
     "approval_invalidated": "Read the Review's diff again and approve what it says now.",
