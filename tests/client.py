@@ -28,18 +28,18 @@ class Client:
         return self.request("GET", path, headers=headers, query=query)
 
     def post(
-        self, path: str, body: JsonValue, *, key: str | None = None, headers: Mapping[str, str] | None = None
+        self, path: str, body: object, *, key: str | None = None, headers: Mapping[str, str] | None = None
     ) -> httpx.Response:
         named = {} if key is None else {"Idempotency-Key": key}
         return self.request("POST", path, body=body, headers={**named, **(headers or {})})
 
     def patch(
-        self, path: str, body: JsonValue, *, version: int | None = None, headers: Mapping[str, str] | None = None
+        self, path: str, body: object, *, version: int | None = None, headers: Mapping[str, str] | None = None
     ) -> httpx.Response:
         return self.request("PATCH", path, body=body, headers={**_if_match(version), **(headers or {})})
 
     def put(
-        self, path: str, body: JsonValue, *, version: int | None = None, headers: Mapping[str, str] | None = None
+        self, path: str, body: object, *, version: int | None = None, headers: Mapping[str, str] | None = None
     ) -> httpx.Response:
         return self.request("PUT", path, body=body, headers={**_if_match(version), **(headers or {})})
 
@@ -53,9 +53,9 @@ class Client:
         method: str,
         path: str,
         *,
-        body: JsonValue = None,
+        body: object = None,
         content: bytes | Iterator[bytes] | None = None,
-        headers: Mapping[str, str] | Sequence[tuple[str, bytes]] | None = None,
+        headers: Mapping[str, str] | Sequence[tuple[bytes, bytes]] | None = None,
         query: Mapping[str, str | int] | None = None,
     ) -> httpx.Response:
         """Send `body` as JSON, or `content` as it is, with only the headers given."""

@@ -32,7 +32,7 @@ def test_without_a_token_every_route_answers_unauthenticated(api: Client, method
     ["", "Bearer", "Basic dXNlcjpwYXNz", "Bearer cnr_unknown", "Bearer a b", "Bearer ü", "cnr_unknown"],
 )
 def test_a_credential_that_is_none_is_refused(api: Client, authorization: str) -> None:
-    refused = api.with_token(None).request("GET", "/me", headers=[("Authorization", authorization.encode())])
+    refused = api.with_token(None).request("GET", "/me", headers=[(b"Authorization", authorization.encode())])
     problem(refused, 401, "unauthenticated")
 
 

@@ -156,7 +156,7 @@ def test_only_posts_take_keys(api: Client) -> None:
 
 @pytest.mark.parametrize("key", ["", "x" * 201, "a b", "ü"])
 def test_a_key_is_1_to_200_visible_ascii_characters(api: Client, key: str) -> None:
-    headers = [("Idempotency-Key", key.encode()), ("Content-Type", b"application/json")]
+    headers = [(b"Idempotency-Key", key.encode()), (b"Content-Type", b"application/json")]
     refused = an_organization(api).owner.request("POST", "/projects", content=b'{"name": "a"}', headers=headers)
     assert refused_fields(refused) == {("Idempotency-Key", "visible_ascii")}
 

@@ -5,6 +5,7 @@ from pydantic import JsonValue
 
 from tests.client import (
     Client,
+    Json,
     a_member,
     a_name,
     a_person,
@@ -16,7 +17,7 @@ from tests.client import (
     refused_fields,
 )
 
-POLICIES = {
+POLICIES: Json = {
     "required_approvals": 0,
     "allow_self_approval": True,
     "path_owners": [],

@@ -43,7 +43,7 @@ def test_an_acceptable_request_id_is_returned(api: Client, given: str) -> None:
 
 @pytest.mark.parametrize("given", ["", "x" * 201, "a b", "ü"])
 def test_any_other_request_id_is_replaced(api: Client, given: str) -> None:
-    made = api.request("GET", "/me", headers=[("X-Request-ID", given.encode())]).headers["x-request-id"]
+    made = api.request("GET", "/me", headers=[(b"X-Request-ID", given.encode())]).headers["x-request-id"]
     assert made not in ("", given)
 
 

@@ -46,7 +46,7 @@ def test_users_are_listed_newest_first_page_by_page(api: Client) -> None:
     first = ok(organization.owner.get("/admin/users", limit=3))
     second = ok(organization.owner.get("/admin/users", limit=3, cursor=str(first["next_cursor"])))
     pages = [*first["items"], *second["items"]]  # type: ignore[misc]
-    assert [user["user_id"] for user in pages] == everybody  # type: ignore[index,call-overload]
+    assert [user["user_id"] for user in pages] == everybody
     assert second["next_cursor"] is None
 
 
