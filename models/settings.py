@@ -4,8 +4,9 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+import orjson
 from pydantic import Field, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 PREFIX = "CANONRY_"
 
@@ -17,6 +18,18 @@ class Settings(BaseSettings):
     """What an operator may set, each by `CANONRY_<NAME>`."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Values come from `load_settings` alone, which reads the environment once and refuses unknown names."""
+        return (init_settings,)
 
     database_url: str | None = Field(
         default=None,
@@ -108,8 +121,6 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
 
 def _parse(chosen: dict[str, str]) -> Settings:
     """Validate texts as they come from the environment: lists are JSON, numbers are numerals."""
-    import orjson  # noqa: PLC0415  (only a list needs it)
-
     values: dict[str, object] = dict(chosen)
     if "allowed_hosts" in values:
         try:

@@ -69,3 +69,8 @@ def test_every_setting_says_what_it_accepts(name: str) -> None:
 def test_settings_do_not_change() -> None:
     with pytest.raises(ValueError, match="frozen"):
         load_settings({}).port = 1  # type: ignore[misc]
+
+
+def test_only_the_named_environment_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CANONRY_PORT", "9")
+    assert load_settings({}).port == 8080
