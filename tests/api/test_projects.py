@@ -17,6 +17,7 @@ from tests.client import (
     problem,
     refused_fields,
 )
+from tests.proposals import a_draft, a_review, creates, published, select
 
 
 def test_any_member_makes_a_project_and_becomes_its_admin(api: Client) -> None:
@@ -172,16 +173,25 @@ def test_a_deleted_project_is_unknown_to_everybody(api: Client, state: str) -> N
     ok(organization.owner.post("/projects", {"name": name}), 201)
 
 
-def test_nothing_derived_is_left_of_a_deleted_project(api: Client, engine: Engine) -> None:
-    organization = an_organization(api)
-    project_id = a_project(organization.owner)
-    a_member(organization, project_id)
-    assert organization.owner.delete(f"/projects/{project_id}", version=1).status_code == 204
-    tables = ["project_refs", "project_members", "org_selections", "projection_versions", "commits"]
+def leftovers(engine: Engine, project_id: str) -> dict[str, int]:
+    """The tables that still hold derived rows of the project."""
+    owners = {
+        "project_refs": "project_id",
+        "project_members": "project_id",
+        "org_selections": "project_id",
+        "projection_versions": "project_id",
+        "commits": "project_id",
+        "tree_buckets": "owner_id",
+    }
     with engine.connect() as connection:
-        for table in tables:
-            rows = text(f"select count(*) from {table} where project_id = :id")  # noqa: S608  (names from above)
-            assert connection.execute(rows, {"id": project_id}).scalar_one() == 0, table
+        counts = {
+            table: connection.execute(
+                text(f"select count(*) from {table} where {column} = :id"),  # noqa: S608  (names from above)
+                {"id": project_id},
+            ).scalar_one()
+            for table, column in owners.items()
+        }
+    return {table: number for table, number in counts.items() if number}
 
 
 def waits_for_a_project(engine: Engine) -> bool:
@@ -206,3 +216,35 @@ def test_a_change_that_meets_a_deadlock_is_made_all_the_same(api: Client, engine
         other.execute(text("select 1 from organization_refs where org_id = :org_id for no key update"), names)
         other.rollback()
         assert ok(changing.result())["description"] == "d"
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_deleted_project_s_work_is_closed_and_what_it_published_stays(api: Client, engine: Engine) -> None:
+    organization = an_organization(api)
+    owner, project_id = organization.owner, a_project(organization.owner)
+    author = a_member(organization, project_id)
+    (memory_id,) = published(owner, project_id, creates("kept.md"))
+    left_open = a_draft(author.client, project_id, creates("open.md"))
+    review = a_review(author.client, a_draft(author.client, project_id, creates("submitted.md")))
+    assert owner.delete(f"/projects/{project_id}", version=1).status_code == 204
+
+    closed = ok(owner.get(f"/reviews/{review['review_id']}"))
+    assert (closed["status"], closed["closed_reason"]) == ("withdrawn", "project_deleted")
+    problem(author.client.get(f"/reviews/{review['review_id']}"), 404, "not_found")
+    problem(author.client.get(f"/drafts/{left_open['draft_id']}"), 404, "not_found")
+    assert [memory["memory_id"] for memory in items(owner.get("/org/memories"))] == [memory_id]
+    assert len(items(owner.get("/org/commits"))) == 1
+    problem(owner.get(f"/projects/{project_id}/commit-state"), 404, "not_found")
+    assert leftovers(engine, project_id) == {}
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_project_s_deletion_leaves_other_projects_alone(api: Client, engine: Engine) -> None:
+    owner = an_organization(api).owner
+    first, second = a_project(owner), a_project(owner)
+    memory_ids = published(owner, first, creates("a.md"))
+    ok(select(owner, second, memory_ids))
+    before = ok(owner.get(f"/projects/{second}/commit-state"))
+    assert owner.delete(f"/projects/{first}", version=1).status_code == 204
+    assert ok(owner.get(f"/projects/{second}/commit-state")) == before
+    assert leftovers(engine, first) == {}

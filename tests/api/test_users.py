@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from sqlalchemy import Engine, text
 
 from tests.client import (
     Client,
@@ -16,6 +17,7 @@ from tests.client import (
     problem,
     refused_fields,
 )
+from tests.proposals import a_draft, a_review, creates, merge
 
 
 def test_a_user_is_added_shown_changed_and_removed(api: Client) -> None:
@@ -147,3 +149,37 @@ def test_a_removed_user_s_email_is_free_again(api: Client) -> None:
     user = ok(owner.post("/admin/users", body), 201)
     assert owner.delete(f"/admin/users/{user['user_id']}").status_code == 204
     ok(owner.post("/admin/users", body), 201)
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_removed_user_s_open_drafts_are_discarded_and_reviews_withdrawn(api: Client, engine: Engine) -> None:
+    organization = an_organization(api)
+    project_id = a_project(organization.owner)
+    author, colleague = a_member(organization, project_id), a_member(organization, project_id)
+    left_open = a_draft(author.client, project_id, creates("open.md"))
+    submitted = a_draft(author.client, project_id, creates("submitted.md"))
+    review = a_review(author.client, submitted)
+    untouched = a_review(colleague.client, a_draft(colleague.client, project_id, creates("other.md")))
+    assert organization.owner.delete(f"/admin/users/{author.user_id}").status_code == 204
+
+    closed = ok(organization.owner.get(f"/reviews/{review['review_id']}"))
+    assert (closed["status"], closed["closed_reason"]) == ("withdrawn", "user_deleted")
+    assert ok(organization.owner.get(f"/reviews/{untouched['review_id']}"))["status"] == "open"
+    statement = text("select status from drafts where draft_id = any(:ids)")
+    with engine.connect() as connection:
+        ids = [left_open["draft_id"], submitted["draft_id"]]
+        assert connection.execute(statement, {"ids": ids}).scalars().all() == ["discarded", "discarded"]
+    problem(merge(organization.owner, closed), 409, "review_closed")
+
+
+@pytest.mark.usefixtures("worker")
+def test_what_a_removed_user_published_stays(api: Client) -> None:
+    organization = an_organization(api)
+    project_id = a_project(organization.owner)
+    author = a_member(organization, project_id)
+    review = a_review(author.client, a_draft(author.client, project_id, creates("a.md")))
+    ok(merge(organization.owner, review))
+    assert organization.owner.delete(f"/admin/users/{author.user_id}").status_code == 204
+    kept = ok(organization.owner.get(f"/reviews/{review['review_id']}"))
+    assert (kept["status"], kept["author_id"]) == ("merged", author.user_id)
+    assert [memory["path"] for memory in items(organization.owner.get("/org/memories"))] == ["a.md"]
