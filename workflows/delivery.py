@@ -7,7 +7,7 @@ from sqlalchemy import Engine
 from models.settings import Settings
 from models.store.operations import Due
 from workflows.due import CLAIM_LIMIT, DueReader
-from workflows.signals import Delivery, delivery_id, order_key
+from workflows.signals import Delivery, delivery_id, next_signal, order_key
 from workflows.temporal_link import TemporalLink
 
 POLL_S = 1.0
@@ -95,10 +95,11 @@ class DeliveryLoop:
         """Send what waits under one key; it is kept while Temporal does not answer."""
         waiting = self._waiting[key]
         while waiting:
-            identity, delivery = next(iter(waiting.items()))
-            if not await self._temporal.send(delivery):
+            first, *others = next_signal(waiting.values())
+            if not await self._temporal.send(first, others):
                 break
-            del waiting[identity]
+            for sent in (first, *others):
+                del waiting[delivery_id(sent)]
         if not waiting:
             del self._waiting[key]
         del self._senders[key]

@@ -7,7 +7,7 @@ from datetime import timedelta
 from temporalio.client import Client
 from temporalio.worker import PollerBehaviorAutoscaling, Worker
 
-from workflows.boundary import ActivityBoundary
+from workflows.boundary import BEAT_S, ActivityBoundary
 from workflows.sandbox import FAILURE_TYPES, WORKFLOWS, workflow_runner
 
 # Autoscaling pollers cut p99 by two thirds against the fixed default (measured).
@@ -53,4 +53,6 @@ def build_worker(
         activity_task_poller_behavior=POLLERS,
         sticky_queue_schedule_to_start_timeout=STICKY_PATIENCE,
         graceful_shutdown_timeout=timedelta(seconds=grace_s),
+        # By itself the SDK holds beats back for 4/5 of the time-out: a busy machine then loses activities that live.
+        max_heartbeat_throttle_interval=timedelta(seconds=BEAT_S),
     )

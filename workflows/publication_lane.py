@@ -48,10 +48,11 @@ class PublicationLane:
 
     # A signal: the API records a merge and goes on; at most ten updates could be in flight, and p99 would be seconds.
     @workflow.signal
-    def enqueue(self, command: Command) -> None:
-        """Take a merge; one that waits already is ignored."""
-        if len(self._pending) < MAX_PENDING:
-            self._pending.setdefault(command.operation_id)
+    def enqueue(self, commands: list[Command]) -> None:
+        """Take merges, in order; those that wait already are ignored."""
+        for command in commands:
+            if len(self._pending) < MAX_PENDING:
+                self._pending.setdefault(command.operation_id)
 
     @workflow.query
     def pending(self) -> list[str]:

@@ -1,8 +1,9 @@
 """How an operation or a changed Review reaches its workflow: signal-with-start, ids only."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import islice, takewhile
 
 from temporalio.client import Client
 from temporalio.common import TypedSearchAttributes
@@ -20,6 +21,7 @@ from workflows.visibility import attributes
 
 Delivery = Due | RefreshDue
 
+MERGES_A_SIGNAL = 200  # some 30 KB
 STARTING = "starting"  # a Review's status for operators until its workflow has read the row
 
 
@@ -29,23 +31,38 @@ def delivery_id(delivery: Delivery) -> str:
 
 
 def order_key(delivery: Delivery) -> str:
-    """Deliveries of one key go out one after the other, as they came.
+    """Deliveries of one key go out one after the other, as they came: all that one workflow has to know."""
+    return review_workflow_id(delivery.review_id) if isinstance(delivery, RefreshDue) else delivery.workflow_id
 
-    A Review's commands and a project's selections keep their order. Merges of one organization do not wait for each
-    other: they were accepted at the same time or by different people, and the lane's order is that of arrival.
+
+def next_signal(waiting: Iterable[Delivery]) -> list[Delivery]:
+    """Which deliveries of one key the next signal brings: the merges that wait, or one of anything else.
+
+    A signal for each of hundreds of merges would wake their lane each time, at every re-delivery again; and the server
+    breaks off a workflow task during which more than a hundred arrive.
     """
-    if isinstance(delivery, RefreshDue):
-        return review_workflow_id(delivery.review_id)
-    return delivery.operation_id if delivery.kind == OperationKind.MERGE else delivery.workflow_id
+    waiting = iter(waiting)
+    first = next(waiting)
+    return [first, *islice(takewhile(_is_merge, waiting), MERGES_A_SIGNAL - 1)] if _is_merge(first) else [first]
 
 
-async def send(client: Client, delivery: Delivery, settings: Settings) -> None:
+def _is_merge(delivery: Delivery) -> bool:
+    return isinstance(delivery, Due) and delivery.kind == OperationKind.MERGE
+
+
+async def send(client: Client, delivery: Delivery, settings: Settings, others: Sequence[Delivery] = ()) -> None:
     """Signal the workflow that has to know, and start it if it does not run.
+
+    Args:
+        client: connected.
+        delivery: what to bring.
+        settings: the task queue, the time-out, the lane's limits.
+        others: what the same signal brings, as `next_signal` says.
 
     Raises:
         RPCError: the server does not answer, or refuses.
     """
-    call = _refresh_call(delivery) if isinstance(delivery, RefreshDue) else _command_call(delivery, settings)
+    call = _refresh_call(delivery) if isinstance(delivery, RefreshDue) else _command_call(delivery, settings, others)
     await client.start_workflow(
         call.workflow.__name__,
         call.state,
@@ -66,14 +83,14 @@ class _Call:
     workflow_id: str
     state: ReviewState | LaneState | ProjectionState
     signal: str
-    signal_arguments: list[Command]
+    signal_arguments: Sequence[Command | list[Command]]
     search_attributes: TypedSearchAttributes
     summary: str
     memo: Mapping[str, str] = field(default_factory=dict)
 
 
-def _command_call(due: Due, settings: Settings) -> _Call:
-    command = Command(org_id=due.org_id, operation_id=due.operation_id, kind=due.kind)
+def _command_call(due: Due, settings: Settings, others: Sequence[Delivery]) -> _Call:
+    command = _command(due)
     match OperationKind(due.kind):
         case OperationKind.MERGE:
             return _Call(
@@ -81,7 +98,7 @@ def _command_call(due: Due, settings: Settings) -> _Call:
                 due.workflow_id,
                 LaneState(due.org_id, batch_size=settings.lane_batch_size, max_batches=settings.lane_max_batches),
                 signal="enqueue",
-                signal_arguments=[command],
+                signal_arguments=[[command, *(_command(other) for other in others if isinstance(other, Due))]],
                 search_attributes=attributes(**{ORGANIZATION_ID: due.org_id}),
                 summary=f"Publication of {due.org_id}",
             )
@@ -99,6 +116,10 @@ def _command_call(due: Due, settings: Settings) -> _Call:
             review_id = due.review_id or due.workflow_id.removeprefix(review_workflow_id(""))
             state = ReviewState(due.org_id, review_id, due.project_id, title=due.title, status=STARTING)
             return _review_call(state, "command", [command])
+
+
+def _command(due: Due) -> Command:
+    return Command(org_id=due.org_id, operation_id=due.operation_id, kind=due.kind)
 
 
 def _refresh_call(due: RefreshDue) -> _Call:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from collections.abc import Sequence
 from datetime import timedelta
 
 from temporalio.client import Client
@@ -79,8 +80,8 @@ class TemporalLink:
         self._answered()
         return True
 
-    async def send(self, delivery: Delivery) -> bool:
-        """Send one signal; False when Temporal does not answer.
+    async def send(self, delivery: Delivery, others: Sequence[Delivery] = ()) -> bool:
+        """Send one signal, with what else it brings; False when Temporal does not answer.
 
         One that Temporal refuses counts as sent: it falls due again in the database.
         """
@@ -88,7 +89,7 @@ class TemporalLink:
             return False
         try:
             async with asyncio.timeout(self._settings.delivery_timeout_s):
-                await self._send(client, delivery)
+                await self._send(client, delivery, others)
         except RPCError as error:
             if error.status in NO_ANSWER_STATUS:
                 self._lost(error)
@@ -108,16 +109,16 @@ class TemporalLink:
         await register(client)
         self._client = client
 
-    async def _send(self, client: Client, delivery: Delivery) -> None:
+    async def _send(self, client: Client, delivery: Delivery, others: Sequence[Delivery]) -> None:
         try:
-            await send(client, delivery, self._settings)
+            await send(client, delivery, self._settings, others)
         except RPCError as error:
             if error.status is not RPCStatusCode.INVALID_ARGUMENT:
                 raise
             # The store was replaced by an empty one so quickly that no call failed.
             async with self._registering:
                 await register(client)
-            await send(client, delivery, self._settings)
+            await send(client, delivery, self._settings, others)
 
     @property
     def _patience(self) -> timedelta:
