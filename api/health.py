@@ -49,9 +49,10 @@ async def get_readiness(request: Request) -> Response:
     return answer(readiness).response()
 
 
+FOREIGN = problem_content("forbidden")
 ENDPOINTS: tuple[tuple[str, Callable[[Request], Coroutine[Any, Any, Response]], dict[int | str, Any]], ...] = (
-    ("/healthz", get_health, {200: {"model": Health}}),
-    ("/readyz", get_readiness, {200: {"model": Readiness}, 503: problem_content("unavailable")}),
+    ("/healthz", get_health, {200: {"model": Health}, 403: FOREIGN}),
+    ("/readyz", get_readiness, {200: {"model": Readiness}, 403: FOREIGN, 503: problem_content("unavailable")}),
 )
 """Path, endpoint and documented answers; no prefix, no credential."""
 

@@ -16,22 +16,17 @@ from models.settings import Settings
 from workflows.delivery import DeliveryLoop
 
 RESTART_PAUSE_S = 1.0
+DELIVERY_CONNECTIONS = 1
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 
-class DatabaseNotNamed(SystemExit):
-    """The API needs a database; `canonry up` brings its own."""
-
-
 def lifespan_of(settings: Settings, engine: Engine | None) -> Lifespan:
-    """Open in order, close in reverse."""
-    if settings.database_url is None:
-        raise DatabaseNotNamed("CANONRY_DATABASE_URL is not set; `canonry up` starts an embedded database.")
-    url = settings.database_url
+    """Open in order, close in reverse; `api.server` has seen to it that the servers are named."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        url = settings.database_url or ""
         async with AsyncExitStack() as closing:
             pool = engine or build_engine(
                 url, settings, pool_size=settings.api_pool_size, application_name="canonry-api"
@@ -39,7 +34,8 @@ def lifespan_of(settings: Settings, engine: Engine | None) -> Lifespan:
             if engine is None:
                 closing.callback(pool.dispose)
             # More threads than connections would only wait for one another inside the pool.
-            anyio.to_thread.current_default_thread_limiter().total_tokens = settings.api_pool_size
+            threads = max(1, settings.api_pool_size - DELIVERY_CONNECTIONS)
+            anyio.to_thread.current_default_thread_limiter().total_tokens = threads
             services = Services(settings, pool, OperationListener(url), DeliveryLoop(pool, settings))
             await closing.enter_async_context(_running(services.operations.run))
             await closing.enter_async_context(_running(services.delivery.run))

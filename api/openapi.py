@@ -35,6 +35,8 @@ from models.schemas.operations import OperationView
 ALWAYS: tuple[type[Problem], ...] = (Unauthenticated, Forbidden, InvalidRequest, Unavailable, InternalError)
 BEARER = HTTPBearer(bearerFormat="cnr_…", description="A token's secret", auto_error=False)
 
+VERSION_READ = "the entity tag of what you read"
+
 Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
 Responses = dict[int | str, dict[str, Any]]  # FastAPI's own shape
 
@@ -123,29 +125,31 @@ def _codes_by_status(route: Route) -> dict[int, list[str]]:
 
 
 def _parameters(route: Route) -> list[inspect.Parameter]:
-    shape: list[tuple[str, object]] = [(name, Annotated[str, Path()]) for name in route.path_parameters]
+    """The signature that FastAPI documents; headers may be left out, except a required precondition."""
+    needed: dict[str, object] = {name: Annotated[str, Path()] for name in route.path_parameters}
     if route.accepts is not None:
-        shape.append(("body", route.accepts))
+        needed["body"] = route.accepts
     if route.query is not NoParameters:
-        shape.append(("query", Annotated[route.query, Query()]))
+        needed["query"] = Annotated[route.query, Query()]
+    if route.if_match:
+        needed["if_match"] = Annotated[str, Header(alias=IF_MATCH, description=VERSION_READ)]
+    needed["credential"] = Annotated[object, Depends(BEARER)]
+    optional: dict[str, object] = {}
     if route.method == "POST":
-        shape.append(("idempotency_key", _header(IDEMPOTENCY_KEY, "makes the request repeatable for 7 days")))
-    if route.if_match or route.if_match_optional:
-        shape.append(("if_match", _header(IF_MATCH, "the entity tag of the version you read")))
+        optional["idempotency_key"] = _header(IDEMPOTENCY_KEY, "makes the request repeatable for 7 days")
+    if route.if_match_optional:
+        optional["if_match"] = _header(IF_MATCH, VERSION_READ)
     if route.conditional:
-        shape.append(("if_none_match", _header(IF_NONE_MATCH, "the entity tag of what you have")))
+        optional["if_none_match"] = _header(IF_NONE_MATCH, "the entity tag of what you have")
     if route.is_command:
-        shape.append(("prefer", _header("Prefer", "`wait=N`: hold the request up to N seconds, 30 at most")))
-    shape.append(("credential", Annotated[object, Depends(BEARER)]))
-    optional = ("idempotency_key", "if_match", "if_none_match", "prefer")
+        optional["prefer"] = _header("Prefer", "`wait=N`: hold the request up to N seconds, 30 at most")
+    by_name = inspect.Parameter.KEYWORD_ONLY
     return [
-        inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            annotation=annotation,
-            default=None if name in optional else inspect.Parameter.empty,
-        )
-        for name, annotation in shape
+        *(inspect.Parameter(name, by_name, annotation=annotation) for name, annotation in needed.items()),
+        *(
+            inspect.Parameter(name, by_name, annotation=annotation, default=None)
+            for name, annotation in optional.items()
+        ),
     ]
 
 

@@ -10,7 +10,7 @@ import uvicorn
 
 from api.app import create_app
 from api.services import Services
-from models.settings import Settings
+from models.settings import Settings, SettingsInvalid
 from workflows.logs import configure_logging
 
 KEEP_ALIVE_S = 30
@@ -18,7 +18,15 @@ BACKLOG = 2_048
 
 
 def serve(settings: Settings) -> None:
-    """Serve until SIGTERM or SIGINT; then finish what was begun, within `shutdown_grace_s`. Logs go to stderr."""
+    """Serve until SIGTERM or SIGINT; then finish what was begun, within `shutdown_grace_s`. Logs go to stderr.
+
+    Raises:
+        SettingsInvalid: the database or Temporal is not named.
+    """
+    if settings.database_url is None:
+        raise SettingsInvalid("CANONRY_DATABASE_URL: not set (accepted: postgresql://user@host/name)")
+    if settings.temporal_address is None:
+        raise SettingsInvalid("CANONRY_TEMPORAL_ADDRESS: not set (accepted: Temporal's frontend as host:port)")
     configure_logging(settings.log_level)
     logging.getLogger("alembic").setLevel(logging.WARNING)  # readiness asks it for the revision each time
     # Uvicorn raises the signal again once it has ended; a graceful end is no failure.

@@ -2,9 +2,12 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, create_engine, text
@@ -157,3 +160,14 @@ def test_missing_migrations_are_named_and_a_defect_tells_no_contents(own_stack: 
     finally:
         pool.dispose()
         service.stop()
+
+
+@pytest.mark.parametrize("missing", ["CANONRY_DATABASE_URL", "CANONRY_TEMPORAL_ADDRESS"])
+def test_an_api_without_its_servers_named_does_not_start(missing: str, tmp_path: Path) -> None:
+    named = {"CANONRY_DATABASE_URL": "postgresql://nobody@127.0.0.1:1/x", "CANONRY_TEMPORAL_ADDRESS": "127.0.0.1:1"}
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("CANONRY_")} | named
+    del environment[missing]
+    command = [sys.executable, "-P", "-m", "canonry", "api"]
+    ended = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode != 0
+    assert missing in ended.stderr

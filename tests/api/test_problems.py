@@ -50,6 +50,8 @@ def test_any_other_request_id_is_replaced(api: Client, given: str) -> None:
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "localhost:80:80", ""])
 def test_a_host_that_is_not_ours_is_refused(api: Client, host: str) -> None:
     problem(api.get("/me", headers={"Host": host}), 403, "forbidden")
+    problem(api.get("/healthz", headers={"Host": host}), 403, "forbidden")
+    problem(api.get("/readyz", headers={"Host": host}), 403, "forbidden")
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "file://localhost", "http://localhost.evil", "x"])

@@ -171,7 +171,9 @@ def test_waiting_requests_are_answered_when_the_server_ends(stack: Stack, api: C
     organization = an_organization(api)
     operation_id = an_operation(engine, organization)
     service = start_api(stack)
-    with waiting(Client(service.url, organization.owner.token), operation_id, 30) as request:
+    client = Client(service.url, organization.owner.token)
+    ok(client.get("/me"))
+    with waiting(client, operation_id, 30) as request:
         begun = time.monotonic()
         assert service.stop() == 0
         assert ok(request.result())["status"] == "pending"
