@@ -1,0 +1,135 @@
+"""The evaluation of a Review against a model that asks every pair, on thousands of small histories."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, Phase, find, given, settings
+from hypothesis import strategies as st
+
+from models.errors import first_by_precedence
+from models.identifiers import DraftId, MemoryId
+from models.rules.folding import Action, DraftOperation
+from models.rules.hashes import body_of
+from models.rules.paths import accept_path
+from models.rules.review import Evaluation, ProposedDraft, Surroundings, evaluate
+from models.rules.states import MemoryState
+from tests.publication_model import PRECEDENCE, Model, ModelDraft, Step, World, apply, collide, judge
+from tests.publication_steps import Draw, draws, step_of
+
+few_draws = st.lists(draws, max_size=3)
+histories = st.lists(few_draws, min_size=1, max_size=3)
+"""What is published at once, version by version."""
+proposals = st.lists(st.tuples(st.integers(0, 3), st.lists(draws, min_size=1, max_size=4)), min_size=1, max_size=3)
+"""Drafts: how many versions they are behind, and their steps."""
+
+
+@settings(max_examples=1_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(history=histories, proposed=proposals, order=st.permutations(range(3)))
+def test_a_review_is_judged_as_the_model_judges_it(
+    history: list[list[Draw]], proposed: list[tuple[int, list[Draw]]], order: Sequence[int]
+) -> None:
+    model = a_model(history)
+    drafts = some_drafts(model, proposed)
+    drafts = [drafts[position] for position in order if position < len(drafts)]
+    evaluation = evaluate([a_proposed(number, draft) for number, draft in enumerate(drafts)], around(model, drafts))
+    verdict = judge(model, drafts)
+    for submitting in (True, False):
+        assert code_of(evaluation, submitting=submitting) == verdict.first(submitting=submitting)
+    if not evaluation.blockers:
+        assert states(model.current) | evaluation.final_states == states(verdict.world) | dict.fromkeys(
+            memory_id for memory_id, state in evaluation.final_states.items() if state is None
+        )
+
+
+@pytest.mark.parametrize("code", [None, *PRECEDENCE])
+def test_the_histories_reach_every_verdict(code: str | None) -> None:
+    def reaches(example: tuple[list[list[Draw]], list[tuple[int, list[Draw]]]]) -> bool:
+        model = a_model(example[0])
+        return judge(model, some_drafts(model, example[1])).first(submitting=True) == code
+
+    find(
+        st.tuples(histories, proposals),
+        reaches,
+        settings=settings(max_examples=5_000, phases=[Phase.generate], database=None),
+    )
+
+
+def a_model(history: list[list[Draw]]) -> Model:
+    """Versions in which no two Memories are in each other's way."""
+    model = Model()
+    for number, chosen in enumerate(history):
+        world = dict(model.current)
+        for position, draw in enumerate(chosen):
+            changed = dict(world)
+            step = step_of(draw, changed)
+            memory = f"mem_{number}{position}" if step.action == "create" else step.memory
+            if apply(changed, replace(step, memory=memory)) and not is_crowded(changed, memory):
+                world = changed
+        model.publish(world)
+    return model
+
+
+def is_crowded(world: World, memory: str) -> bool:
+    return memory in world and any(
+        collide(world[memory].path, doc.path) for other, doc in world.items() if other != memory
+    )
+
+
+def some_drafts(model: Model, proposed: list[tuple[int, list[Draw]]]) -> list[ModelDraft]:
+    """Drafts whose steps name what their base holds, or what any of them creates."""
+    created = [
+        f"mem_new{number}{position}" for number, (_, chosen) in enumerate(proposed) for position in range(len(chosen))
+    ]
+    drafts: list[ModelDraft] = []
+    for number, (behind, chosen) in enumerate(proposed):
+        draft = ModelDraft(max(0, model.version - behind))
+        for position, draw in enumerate(chosen):
+            step = step_of(draw, [*model.versions[draft.base], *created])
+            if step.action == "create":
+                step = replace(step, memory=f"mem_new{number}{position}")
+            draft.steps.append(step)
+        drafts.append(draft)
+    return drafts
+
+
+def a_proposed(number: int, draft: ModelDraft) -> ProposedDraft:
+    return ProposedDraft(DraftId(f"drf_{number}"), draft.base, [an_operation(step) for step in draft.steps])
+
+
+def an_operation(step: Step) -> DraftOperation:
+    memory_id = MemoryId(step.memory.replace("mem_new", "prv_new"))
+    path = None if step.path is None else accept_path(step.path)
+    return DraftOperation(
+        Action(step.action),
+        memory_id,
+        path=path if step.action == "create" else None,
+        new_path=path if step.action == "rename" else None,
+        body=None if step.body is None else body_of(step.body),
+        description=step.description,
+    )
+
+
+def around(model: Model, drafts: Sequence[ModelDraft]) -> Surroundings:
+    bases = {draft.base for draft in drafts}
+    return Surroundings(
+        version=model.version,
+        current=states(model.current),
+        bases={base: states(model.versions[base]) for base in bases},
+        selected=states(model.current),
+        occupants={MemoryId(memory): doc.path for memory, doc in model.current.items()},
+        changed_since={
+            base: [MemoryId(memory) for memory in model.current if model.changed_since(memory, base)] for base in bases
+        },
+    )
+
+
+def states(world: World) -> dict[MemoryId, MemoryState]:
+    return {
+        MemoryId(memory): MemoryState(doc.path, doc.description, body_of(doc.body)) for memory, doc in world.items()
+    }
+
+
+def code_of(evaluation: Evaluation, *, submitting: bool) -> str | None:
+    problem = first_by_precedence([*evaluation.blockers, *(evaluation.empty if submitting else [])])
+    return None if problem is None else problem.code
