@@ -17,6 +17,9 @@ log = logging.getLogger("canonry.delivery")
 
 CLAIM_LIMIT = 200
 REFRESH_AFTER_S = 1.0  # within it, a Review's workflow records a change by itself
+# A lane tells of its merges when their batch ends, after 15 s at most (half of its activity's start-to-close). Telling
+# twice would cost a busy lane as much as publishing does.
+REFRESH_MERGED_AFTER_S = 20.0
 REFRESH_AGAIN_S = 5.0
 FIRST_PAUSE_S = 1.0
 LONGEST_PAUSE_S = 8.0
@@ -61,7 +64,8 @@ class DueReader:
                 first_retry_s=self._settings.delivery_first_retry_s,
                 max_retry_s=self._settings.delivery_max_retry_s,
             )
-            return operations, reviews_to_refresh(connection, limit=CLAIM_LIMIT)
+            reviews = reviews_to_refresh(connection, limit=CLAIM_LIMIT, merged_for_s=REFRESH_MERGED_AFTER_S)
+            return operations, reviews
 
     def _not_recorded(self, reviews: Sequence[RefreshDue]) -> list[RefreshDue]:
         """Reviews that asked for a refresh a moment ago already, each again at a distance of seconds."""

@@ -262,14 +262,22 @@ class RefreshDue:
     status: str
 
 
-def reviews_to_refresh(connection: Connection, *, limit: int) -> list[RefreshDue]:
-    """Reviews that changed, or whose timer is due, and whose workflow has not recorded it."""
+def reviews_to_refresh(connection: Connection, *, limit: int, merged_for_s: float) -> list[RefreshDue]:
+    """Reviews that changed, or whose timer is due, and whose workflow has not recorded it.
+
+    Args:
+        connection: any.
+        limit: at most so many, the oldest change first.
+        merged_for_s: how long the lane that merged a Review is left to tell of it.
+    """
     rows = connection.execute(
         text("""
             select org_id, review_id, project_id, title, status from reviews
-            where refresh_pending or next_timer_at <= clock_timestamp()
+            where (refresh_pending and (
+                      status <> 'merged' or updated_at <= clock_timestamp() - make_interval(secs => :merged_for_s)))
+               or next_timer_at <= clock_timestamp()
             order by updated_at limit :limit
         """),
-        {"limit": limit},
+        {"limit": limit, "merged_for_s": merged_for_s},
     )
     return [RefreshDue(*row) for row in rows]
