@@ -261,7 +261,6 @@ def decide_review(call: Write, review_id: str) -> StoredOperation:
         ProjectArchived,
         VersionConflict,
         TargetMissing,
-        MemoryNotSelected,
         ReconciliationRequired,
         PathCollision,
         ApprovalInvalidated,

@@ -11,14 +11,14 @@ WAIT = {"Prefer": "wait=25"}
 
 
 def creates(path: str, content: str = "text\n", description: str | None = None) -> Json:
-    texts: Json = {"content": content} if description is None else {"content": content, "description": description}
-    return {"action": "create", "path": path, "content": texts}
+    carried: Json = {"content": content} if description is None else {"content": content, "description": description}
+    return {"action": "create", "path": path, "content": carried}
 
 
 def updates(memory_id: str, content: str | None = None, description: str | None = None) -> Json:
     given = {"content": content, "description": description}
-    texts: Json = {name: text for name, text in given.items() if text is not None}
-    return {"action": "update", "memory_id": memory_id, "content": texts}
+    carried: Json = {name: text for name, text in given.items() if text is not None}
+    return {"action": "update", "memory_id": memory_id, "content": carried}
 
 
 def renames(memory_id: str, new_path: str) -> Json:
@@ -57,6 +57,13 @@ def listed(body: Json, name: str) -> list[Json]:
     value = body[name]
     assert isinstance(value, list), value
     return [item for item in value if isinstance(item, dict)]
+
+
+def texts(body: Json, name: str) -> list[str]:
+    """A member that is a list of texts."""
+    value = body[name]
+    assert isinstance(value, list), value
+    return [str(item) for item in value]
 
 
 def all_items(client: Client, path: str, *, limit: int) -> list[Json]:

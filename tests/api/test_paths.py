@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from tests.client import Client, Json, a_project, an_organization, ok, problem
+from tests.client import Client, a_project, an_organization, ok, problem
 from tests.proposals import (
     a_draft,
     a_review,
@@ -18,6 +18,7 @@ from tests.proposals import (
     published,
     renames,
     submit,
+    texts,
 )
 
 pytestmark = pytest.mark.usefixtures("worker")
@@ -86,15 +87,15 @@ def test_an_occupied_path_is_a_collision_at_submit_and_not_before(owner: Client,
     draft = a_draft(owner, project_id, creates(path))
     document = problem(submit(owner, draft), 409, "path_collision")
     assert document["draft_id"] == draft["draft_id"]
-    assert set(_texts(document, "paths")) == {standing, unicodedata.normalize("NFC", path)}
-    assert known in _texts(document, "memory_ids")
+    assert set(texts(document, "paths")) == {standing, unicodedata.normalize("NFC", path)}
+    assert known in texts(document, "memory_ids")
     assert ok(owner.get(f"/drafts/{draft['draft_id']}"))["status"] == "open"
 
 
 def test_two_creates_of_one_draft_cannot_stand_at_one_path(owner: Client) -> None:
     draft = a_draft(owner, a_project(owner), creates("a.md"), creates("A.md"))
     document = problem(submit(owner, draft), 409, "path_collision")
-    assert sorted(_texts(document, "paths")) == ["A.md", "a.md"]
+    assert sorted(texts(document, "paths")) == ["A.md", "a.md"]
 
 
 def test_two_drafts_of_one_review_that_meet_at_a_path_need_reconciliation(owner: Client) -> None:
@@ -146,9 +147,3 @@ def test_a_memory_may_change_the_case_of_its_own_path(owner: Client) -> None:
 
 def _paths(owner: Client) -> dict[str, str]:
     return {str(item["memory_id"]): str(item["path"]) for item in listed(ok(owner.get("/org/memories")), "items")}
-
-
-def _texts(document: Json, name: str) -> list[str]:
-    value = document[name]
-    assert isinstance(value, list)
-    return [str(text) for text in value]

@@ -16,8 +16,10 @@ from tests.client import (
     a_project,
     a_token,
     an_organization,
+    items,
     ok,
     problem,
+    refused_fields,
 )
 from tests.proposals import (
     WAIT,
@@ -45,32 +47,48 @@ AS_JSON = {"Content-Type": "application/json"}
 
 @dataclass
 class Scene:
-    """What the routes below work on: an open Draft and a Review of the owner, a comment, and a viewer."""
+    """What the routes below work on: an open Draft and a Review of the owner, and tokens that may do less."""
 
     owner: Client
     reader: Client
+    writer: Client
     viewer: Client
-    project_id: str
-    draft_id: str
-    review_id: str
-    comment_id: str
+    names: dict[str, str]
+
+    @property
+    def project_id(self) -> str:
+        return self.names["project"]
+
+    @property
+    def draft_id(self) -> str:
+        return self.names["draft"]
+
+    @property
+    def review_id(self) -> str:
+        return self.names["review"]
 
 
 @pytest.fixture(scope="module")
 def scene(api: Client, worker: object) -> Scene:
     organization = an_organization(api)
     project_id = a_project(organization.owner)
-    published(organization.owner, project_id, creates("known.md"))
+    [memory_id] = published(organization.owner, project_id, creates("known.md"))
+    [commit] = items(organization.owner.get("/org/commits"))
     review = a_review(organization.owner, a_draft(organization.owner, project_id, creates("a.md")))
     comment = ok(organization.owner.post(f"/reviews/{review['review_id']}/comments", {"body": "x"}), 201)
     return Scene(
         owner=organization.owner,
         reader=organization.owner.with_token(a_token(organization.owner, organization.owner_id, "read")),
+        writer=organization.owner.with_token(a_token(organization.owner, organization.owner_id, "write")),
         viewer=a_member(organization, project_id, "viewer").client,
-        project_id=project_id,
-        draft_id=str(a_draft(organization.owner, project_id, creates("b.md"))["draft_id"]),
-        review_id=str(review["review_id"]),
-        comment_id=str(comment["comment_id"]),
+        names={
+            "project": project_id,
+            "draft": str(a_draft(organization.owner, project_id, creates("b.md"))["draft_id"]),
+            "review": str(review["review_id"]),
+            "comment": str(comment["comment_id"]),
+            "memory": memory_id,
+            "commit": str(commit["commit_id"]),
+        },
     )
 
 
@@ -100,14 +118,8 @@ BODIES: dict[str, Json] = {
 def test_what_is_wrong_first_is_answered(
     scene: Scene, method: str, path: str, *, is_shared: bool, is_conditional: bool
 ) -> None:
-    names = {
-        "draft": scene.draft_id,
-        "review": scene.review_id,
-        "comment": scene.comment_id,
-        "project": scene.project_id,
-    }
-    here = path.format(**names)
-    nowhere = path.format(**dict.fromkeys(names, "xyz_unknown"))
+    here = path.format(**scene.names)
+    nowhere = path.format(**dict.fromkeys(scene.names, "xyz_unknown"))
 
     def ask(client: Client, to: str, content: bytes, headers: dict[str, str]) -> tuple[int, str]:
         answer = client.request(method, to, content=content, headers=headers)
@@ -126,6 +138,45 @@ def test_what_is_wrong_first_is_answered(
         problem(answer, 428, "precondition_required")
         answer = scene.owner.request(method, here, body=BODIES[path], headers={"If-Match": '"99"'})
         problem(answer, 412, "precondition_failed")
+
+
+READS = [
+    "/drafts",
+    "/drafts/{draft}",
+    "/drafts/{draft}/result",
+    "/reviews",
+    "/reviews/{review}",
+    "/reviews/{review}/mergeability",
+    "/reviews/{review}/diff",
+    "/reviews/{review}/submissions/1",
+    "/reviews/{review}/comments",
+    "/org/commit-state",
+    "/org/commits",
+    "/org/memories",
+    "/org/memories/{memory}",
+    "/projects/{project}/commit-state",
+    "/projects/{project}/commits",
+    "/projects/{project}/org-selections",
+    "/commits/{commit}",
+]
+
+
+@pytest.mark.parametrize("path", READS)
+def test_a_read_asks_for_its_object_then_the_permission_then_the_query(scene: Scene, path: str) -> None:
+    here = path.format(**scene.names)
+    query = {"no_such": "1"}
+    problem(scene.owner.with_token(None).request("GET", here, query=query), 401, "unauthenticated")
+    if "{" in path:
+        nowhere = path.format(**dict.fromkeys(scene.names, "xyz_unknown"))
+        problem(scene.writer.request("GET", nowhere, query=query), 404, "not_found")
+    problem(scene.writer.request("GET", here, query=query), 403, "forbidden")
+    assert refused_fields(scene.owner.request("GET", here, query=query)) == {("no_such", "unknown")}
+    ok(scene.owner.get(here))
+
+
+def test_a_discard_takes_no_parameters(scene: Scene) -> None:
+    refused = scene.owner.request("DELETE", f"/drafts/{scene.draft_id}", query={"force": "1"})
+    assert refused_fields(refused) == {("force", "unknown")}
 
 
 @pytest.mark.parametrize("path", ["/drafts", "/reviews"])

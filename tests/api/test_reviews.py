@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Callable
 
 import pytest
 
@@ -9,6 +10,7 @@ from tests.client import (
     Client,
     Json,
     Organization,
+    Person,
     a_member,
     a_person,
     a_project,
@@ -35,6 +37,7 @@ from tests.proposals import (
     references,
     renames,
     resubmit,
+    select,
     submit,
     updates,
     withdraw,
@@ -252,6 +255,39 @@ def test_two_drafts_of_a_review_cannot_yet_change_one_memory(api: Client) -> Non
     problem(submit(organization.owner, *drafts), 409, "reconciliation_required")
 
 
+def test_a_memory_has_to_be_selected_when_its_draft_is_submitted(api: Client) -> None:
+    organization, project_id = a_place(api)
+    [known] = published(organization.owner, project_id, creates("a.md"))
+    author = a_member(organization, project_id)
+    draft = a_draft(author.client, project_id, updates(known, "mine\n"))
+    _while_away(organization, project_id, author, lambda: ok(select(organization.owner, project_id, [])))
+    document = problem(submit(author.client, draft), 422, "memory_not_selected")
+    assert (document["draft_id"], document["memory_id"]) == (draft["draft_id"], known)
+
+
+def test_a_review_that_lost_the_draft_it_built_on_cannot_be_merged(api: Client) -> None:
+    organization, project_id = a_place(api)
+    first = a_draft(organization.owner, project_id, creates("a.md", "one\n"))
+    second = a_draft(organization.owner, project_id, updates(provisional(first), "two\n"))
+    review = a_review(organization.owner, first, second)
+    ok(organization.owner.delete(f"/drafts/{first['draft_id']}", version=2))
+    left = reread(organization.owner, review)
+    assert inside(left, "mergeability")["state"] == "blocked"
+    document = problem(merge(organization.owner, left), 422, "target_missing")
+    assert (document["draft_id"], document["index"]) == (second["draft_id"], 0)
+
+
+def test_a_review_that_lost_the_draft_that_freed_a_path_cannot_be_merged(api: Client) -> None:
+    organization, project_id = a_place(api)
+    [known] = published(organization.owner, project_id, creates("a.md"))
+    freeing = a_draft(organization.owner, project_id, renames(known, "b.md"))
+    taking = a_draft(organization.owner, project_id, creates("a.md"))
+    review = a_review(organization.owner, freeing, taking)
+    ok(organization.owner.delete(f"/drafts/{freeing['draft_id']}", version=2))
+    document = problem(merge(organization.owner, reread(organization.owner, review)), 409, "path_collision")
+    assert document["draft_id"] == taking["draft_id"]
+
+
 def test_a_later_draft_may_build_on_what_an_earlier_one_creates(api: Client) -> None:
     organization, project_id = a_place(api)
     first = a_draft(organization.owner, project_id, creates("a.md", "one\n"))
@@ -329,6 +365,49 @@ def test_a_resubmission_replaces_the_drafts_and_those_left_out_reopen(api: Clien
     assert reread(organization.owner, left)["status"] == "open"
     assert reread(organization.owner, kept)["version"] == kept["version"]
     assert [event["event"] for event in listed(review, "timeline")] == ["submitted", "resubmitted"]
+
+
+def test_a_resubmission_is_refused_like_a_first_one(api: Client) -> None:
+    organization, project_id = a_place(api)
+    owner, person = organization.owner, a_member(organization, project_id)
+    author = person.client
+    paths = ("a.md", "taken.md", "unselected.md")
+    known, taken, unselected = published(owner, project_id, *(creates(path) for path in paths))
+    behind = a_draft(author, project_id, updates(known, "mine\n"))
+    published(owner, project_id, updates(known, "theirs\n"))
+    not_selected = a_draft(author, project_id, deletes(unselected))
+    _while_away(organization, project_id, person, lambda: ok(select(owner, project_id, [known, taken])))
+    member = a_draft(author, project_id, creates("b.md"))
+    review = a_review(author, member)
+    member = reread(author, member)
+    other, gone, later = (a_draft(author, project_id, creates(f"{name}.md")) for name in "cde")
+    a_review(author, other)
+    ok(author.delete(f"/drafts/{gone['draft_id']}", version=1))
+    refusals: list[tuple[Json, int, str]] = [
+        (reread(author, gone), 409, "draft_closed"),
+        (reread(author, other), 409, "draft_submitted"),
+        ({**later, "version": 9}, 409, "version_conflict"),
+        (a_draft(author, project_id), 422, "draft_empty"),
+        (a_draft(author, a_project(author), creates("f.md")), 422, "operation_invalid"),
+        (a_draft(author, project_id, updates(provisional(later), "x\n")), 422, "target_missing"),
+        (not_selected, 422, "memory_not_selected"),
+        (member, 422, "duplicate_id"),
+        (behind, 409, "reconciliation_required"),
+        (a_draft(author, project_id, creates("taken.md/g.md")), 409, "path_collision"),
+    ]
+    for draft, status, code in refusals:
+        problem(resubmit(author, review, member, draft), status, code)
+    assert reread(author, review) == review
+    ok(owner.patch(f"/projects/{project_id}", {"state": "archived"}, version=1))
+    problem(resubmit(author, review, member), 409, "project_archived")
+
+
+def _while_away(organization: Organization, project_id: str, person: Person, act: Callable[[], object]) -> None:
+    """Do something while a member has left the project, so that the member's open Drafts hold nothing."""
+    members = f"/projects/{project_id}/members"
+    assert organization.owner.delete(f"{members}/{person.user_id}").status_code == 204
+    act()
+    ok(organization.owner.post(members, {"user_id": person.user_id, "role": "member"}), 201)
 
 
 def test_only_the_author_resubmits(api: Client) -> None:
