@@ -1,8 +1,6 @@
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine
@@ -11,7 +9,7 @@ from canonry.embedded.temporal import RunningTemporal, start_temporal
 from models.database import build_engine
 from models.migrations import upgrade
 from models.settings import Settings
-from tests.stack import Stack, start_stack
+from tests.stack import Stack, a_reachable_folder, start_stack
 from workflows.search_attributes import SEARCH_ATTRIBUTES
 
 
@@ -57,8 +55,7 @@ def _no_failed_workflow_task(caplog: pytest.LogCaptureFixture) -> Iterator[None]
 
 @contextmanager
 def _a_temporal(dynamic_config: dict[str, str]) -> Iterator[RunningTemporal]:
-    folder = Path(tempfile.mkdtemp(prefix="canonry-test-", dir="/tmp"))
-    folder.chmod(0o711)  # as root the server runs as another account, which has to pass
+    folder = a_reachable_folder()
     server = start_temporal(folder, ui=False, search_attributes=SEARCH_ATTRIBUTES, dynamic_config=dynamic_config)
     try:
         yield server

@@ -27,6 +27,9 @@ from models.store.transaction import transaction
 from models.tables import Organization, OrganizationRef, Project, ProjectRef, User
 from workflows.ids import projection_workflow_id, publication_workflow_id, review_workflow_id
 
+BODY = "the-text-of-a-memory"
+"""What every Draft here says: histories and logs never hold it."""
+
 
 @dataclass(frozen=True)
 class Tenant:
@@ -119,7 +122,7 @@ def an_accepted_submit(engine: Engine, tenant: Tenant, title: str, *, redeliver_
             base_commit_id=None,
             operations=[
                 ProposedOperation(
-                    Action.CREATE, path=f"notes/{uuid.uuid4().hex}.md", content=f"{title}\n", description=""
+                    Action.CREATE, path=f"notes/{uuid.uuid4().hex}.md", content=f"{BODY}\n", description=""
                 )
             ],
         )

@@ -81,9 +81,7 @@ def waiting_claims(engine: Engine) -> int:
 
 def restart_temporal_empty(stack: Stack) -> None:
     """As after the loss of its disk: no histories and nothing registered."""
-    stack.kill_temporal()
-    for file in stack.temporal.store.parent.iterdir():
-        file.unlink()
+    stack.lose_temporal_store()
     stack.temporal.options = replace(stack.temporal.options, search_attributes={})
     stack.temporal.restart()
 

@@ -1,6 +1,6 @@
 import asyncio
 
-from temporalio.client import Client, WorkflowExecutionStatus
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
 
 from models.settings import Settings
 from tests.workflows.desks import Press, ReviewDesk
@@ -28,6 +28,10 @@ def some_operations(count: int) -> list[str]:
 async def enqueue(client: Client, settings: Settings, org_id: str, *operation_ids: str) -> None:
     for operation_id in operation_ids:
         await send(client, a_merge(org_id, operation_id), settings)
+
+
+def lane_of(client: Client, org_id: str) -> WorkflowHandle[PublicationLane, None]:
+    return client.get_workflow_handle_for(PublicationLane.run, publication_workflow_id(org_id))
 
 
 async def run_id_of(client: Client, org_id: str) -> str:
@@ -144,7 +148,7 @@ def test_the_lane_continues_as_new_and_loses_nothing_while_merges_keep_arriving(
                 runs.add(await run_id_of(client, org_id))
             await until(lambda: set(press.asked) >= set(ids))
             assert len(runs) >= 3
-            lane = client.get_workflow_handle_for(PublicationLane.run, publication_workflow_id(org_id))
+            lane = lane_of(client, org_id)
             await eventually(lambda: lane.query(PublicationLane.pending), lambda waiting: waiting == [])
 
     run(scenario())
@@ -213,7 +217,7 @@ def test_the_query_pending_shows_what_is_not_done_in_order(temporal: str) -> Non
     async def scenario() -> None:
         async with a_worker(settings, [press.publish]) as client:
             await enqueue(client, settings, org_id, "opn_1", "opn_2", "opn_3")
-            lane = client.get_workflow_handle_for(PublicationLane.run, publication_workflow_id(org_id))
+            lane = lane_of(client, org_id)
             waiting = await eventually(lambda: lane.query(PublicationLane.pending), lambda ids: len(ids) == 3)
             press.gate.set()
             assert waiting == ["opn_1", "opn_2", "opn_3"]

@@ -1,14 +1,13 @@
 import asyncio
 import shutil
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
 from temporalio.client import Client
 
 from canonry.embedded.temporal import start_temporal
+from tests.stack import a_reachable_folder
 from tests.workflows.harness import run, settings_for
 from workflows.search_attributes import SEARCH_ATTRIBUTES
 from workflows.temporal_link import connect
@@ -18,8 +17,7 @@ from workflows.visibility import attributes, register
 @pytest.fixture
 def bare_temporal() -> Iterator[str]:
     """A server on which nothing is registered."""
-    folder = Path(tempfile.mkdtemp(prefix="canonry-test-", dir="/tmp"))
-    folder.chmod(0o711)
+    folder = a_reachable_folder()
     server = start_temporal(folder, ui=False)
     try:
         yield server.address

@@ -126,9 +126,7 @@ def test_it_outlives_temporal_being_killed_with_its_store(stack: Stack, engine: 
     with a_worker_process(stack) as worker:
         first = an_accepted_submit(engine, tenant, "Before")
         wait_until(lambda: succeeded(engine, first))
-        stack.kill_temporal()
-        for file in stack.temporal.store.parent.iterdir():
-            file.unlink()
+        stack.lose_temporal_store()
         dues = [an_accepted_submit(engine, tenant, "While it is away") for _ in range(20)]
         stack.temporal.restart()
         wait_until(lambda: all(succeeded(engine, due) for due in dues))
