@@ -1,0 +1,155 @@
+"""Tenant isolation is in every query, not in the router (publication.md §7): a lint over all SQL of the product.
+
+A statement in text names `org_id` for each table of an organization that it reads or writes; a statement built from
+tables compares each table's `org_id` column. What serves the whole installation is listed here by name.
+"""
+
+import ast
+import importlib
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from sqlalchemy import TextClause
+from sqlmodel import SQLModel
+
+import models.tables
+
+ROOT = Path(__file__).resolve().parents[2]
+LAYERS = ("models", "activities", "workflows", "api")
+NO_QUERIES = ("migrations", "tables")
+
+TENANT_TABLES = {table.name for table in SQLModel.metadata.sorted_tables if "org_id" in table.c}
+TENANT_MODELS = {name for name in models.tables.__all__ if getattr(models.tables, name).__tablename__ in TENANT_TABLES}
+
+ACROSS_ORGANIZATIONS = {
+    "models/store/tokens.py:CREDENTIAL",  # a secret names its organization itself
+    "models/store/operations.py:CLAIM_DUE",  # delivery serves every organization, and reads ids only
+    "models/store/operations.py:reviews_to_refresh",
+    "models/store/bootstrap.py:first_start",  # whether there is an organization at all
+    "models/store/installation.py:FIRST_OWNERS",  # commands of whoever runs the installation
+    "models/store/installation.py:ONE_ACCOUNT",
+    "models/store/installation.py:ALL_TOKENS",
+    "workflows/worker.py:_require_schema",  # whether the table is there; reads no row
+}
+
+KEYWORDS = "set|where|on|using|values|order|left|inner|cross|join|limit|for|group|and|select|returning|union|from"
+NAMED = re.compile(
+    rf"(\b(?:from|join|into|update|using)|,)\s+([a-z_]+)\b(?:\s+(?:as\s+)?(?!(?:{KEYWORDS})\b)([a-z_]+)\b)?"
+)
+BARE = re.compile(r"(?<![.\w])org_id\s*=\s*(:org_id|[a-z]+\.org_id)")
+
+
+def statements() -> Iterator[tuple[str, str]]:
+    """Every text of SQL in the product, named by its file and the constant or function that holds it."""
+    for path in (path for layer in LAYERS for path in sorted((ROOT / layer).rglob("*.py"))):
+        if path.parent.name in NO_QUERIES or "migrations" in path.parts:
+            continue
+        file = path.relative_to(ROOT)
+        constants = vars(importlib.import_module(".".join(file.with_suffix("").parts)))
+        for name, value in constants.items():
+            for constant in value if isinstance(value, tuple) else (value,):
+                if isinstance(constant, TextClause):
+                    yield f"{file}:{name}", constant.text
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef):
+                for call in ast.walk(node):
+                    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "text":
+                        yield f"{file}:{node.name}", _text(call.args[0], constants)
+
+
+def _text(node: ast.expr, constants: Mapping[str, object]) -> str:
+    """The text of a literal, with the constants of its module filled in."""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_text(part, constants) for part in node.values)
+    if isinstance(node, ast.FormattedValue) and isinstance(node.value, ast.Name):
+        return str(constants[node.value.id])
+    raise AssertionError(f"SQL that no reader could check: {ast.unparse(node)}")
+
+
+def unfiltered(statement: str) -> list[str]:
+    """The tables of organizations that a statement names without their organization."""
+    sql = " ".join(statement.lower().split())
+    missing = []
+    bare = len(BARE.findall(sql))
+    for word, table, alias in NAMED.findall(sql):
+        if table not in TENANT_TABLES:
+            continue
+        if word == "into":
+            columns = re.search(rf"into {table}(?: as \w+)? \(([^)]*)\)", sql)
+            filtered = columns is not None and "org_id" in columns[1]
+        elif alias:
+            filtered = re.search(rf"\b{alias}\.org_id\b", sql) is not None
+        else:
+            filtered, bare = bare > 0, bare - 1
+        if not filtered or ":org_id" not in sql:
+            missing.append(table)
+    return missing
+
+
+def test_every_statement_names_the_organization_of_every_table() -> None:
+    found = {name: unfiltered(sql) for name, sql in statements() if name not in ACROSS_ORGANIZATIONS}
+    assert {name: tables for name, tables in found.items() if tables} == {}
+
+
+def test_what_serves_the_whole_installation_is_still_there_and_still_does() -> None:
+    across = {name for name, sql in statements() if unfiltered(sql)}
+    assert across == ACROSS_ORGANIZATIONS
+
+
+def test_the_lint_reads_most_of_the_products_sql() -> None:
+    assert len(list(statements())) > 100
+
+
+@pytest.mark.parametrize(
+    ("statement", "missing"),
+    [
+        ("select * from drafts where draft_id = :draft_id", ["drafts"]),
+        (
+            "select * from drafts d join projects p on p.project_id = d.project_id where d.org_id = :org_id",
+            ["projects"],
+        ),
+        ("update reviews set status = 'open' where review_id = :review_id", ["reviews"]),
+        ("delete from org_selections where memory_id = :memory_id", ["org_selections"]),
+        ("insert into blobs (blob_id) values (:blob_id)", ["blobs"]),
+        ("select 1 from users u join tokens t on t.org_id = u.org_id", ["users", "tokens"]),
+        (
+            "select 1 from blobs where org_id = :org_id union all select 1 from memories where memory_id = :memory_id",
+            ["memories"],
+        ),
+        ("select 1 from unnest(:ids) as c(id), project_refs r where r.project_id = c.id", ["project_refs"]),
+    ],
+)
+def test_the_lint_finds_a_table_without_its_organization(statement: str, missing: list[str]) -> None:
+    assert unfiltered(statement) == missing
+
+
+def test_sql_stands_in_the_stores_only() -> None:
+    elsewhere = {name for name, sql in statements() if not name.startswith("models/store/") and _tables(sql)}
+    assert elsewhere <= ACROSS_ORGANIZATIONS
+
+
+def _tables(statement: str) -> set[str]:
+    return {table for _, table, _ in NAMED.findall(statement.lower())} & TENANT_TABLES
+
+
+def test_no_statement_locks_more_than_a_key_needs() -> None:
+    """FOR UPDATE waits for the key-share locks of foreign keys: appends would stall, and two could deadlock."""
+    pattern = re.compile(r"\bfor\s+(update|share)\b", re.IGNORECASE)
+    assert [name for name, sql in statements() if pattern.search(sql)] == []
+
+
+def test_statements_built_from_tables_compare_the_organization() -> None:
+    for path in sorted((ROOT / "models/store").glob("*.py")):
+        for function in ast.walk(ast.parse(path.read_text())):
+            if isinstance(function, ast.FunctionDef):
+                source = ast.unparse(function)
+                for name in set(re.findall(r"\bcol\((\w+)\.", source)) & TENANT_MODELS:
+                    assert f"col({name}.org_id) == org_id" in source, f"{path.name}: {function.name}"
+                for name in set(re.findall(r"\bselect\(([A-Z_]+)\)", source)):
+                    assert f"{name}.c.org_id == org_id" in source, f"{path.name}: {function.name}"
+                for name in set(re.findall(r"\binsert\((\w+)\)", source)) & TENANT_MODELS:
+                    assert "org_id=tx.org_id" in source or "'org_id': tx.org_id" in source, f"{path.name}: {name}"
