@@ -1,6 +1,7 @@
 import asyncio
 import contextlib
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Sequence
 
 from sqlalchemy import Engine
 
@@ -10,9 +11,11 @@ from workflows.due import CLAIM_LIMIT, DueReader
 from workflows.signals import Delivery, delivery_id, next_signal, order_key
 from workflows.temporal_link import TemporalLink
 
+log = logging.getLogger("canonry.delivery")
+
 POLL_S = 1.0
 MAX_SENDERS = 16  # signals in flight from one process; more saturate neither Temporal nor our own two cores faster
-MAX_WAITING = 2_000  # beyond it, deliveries are left to the database, which brings them again
+MAX_WAITING = 2_000  # workflows, and deliveries to one: more are left to the database, which brings them again
 
 
 class DeliveryLoop:
@@ -47,15 +50,21 @@ class DeliveryLoop:
         """Deliver until cancelled."""
         self._loop = asyncio.get_running_loop()
         try:
-            while True:
-                self._woken.clear()
-                await self._turn()
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._woken.wait(), POLL_S)
+            with self._reader:
+                while True:
+                    self._woken.clear()
+                    await self._turn_safely()
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(self._woken.wait(), POLL_S)
         finally:
             self._loop = None
             await self._end_senders()
-            self._reader.close()
+
+    async def _turn_safely(self) -> None:
+        try:
+            await self._turn()
+        except Exception:
+            log.exception("deliveries failed for an unforeseen reason; they go on")
 
     async def _turn(self) -> None:
         # While Temporal is away nothing is claimed, so that everything is due at once when it is back.
@@ -77,9 +86,12 @@ class DeliveryLoop:
                 self._loop.call_soon_threadsafe(call)
 
     def _accept(self, delivery: Delivery) -> None:
-        if len(self._waiting) < MAX_WAITING:
-            self._waiting.setdefault(order_key(delivery), {}).setdefault(delivery_id(delivery), delivery)
-            self._spread()
+        if len(self._waiting) >= MAX_WAITING:
+            return
+        waiting = self._waiting.setdefault(order_key(delivery), {})
+        if len(waiting) < MAX_WAITING:
+            waiting.setdefault(delivery_id(delivery), delivery)
+        self._spread()
 
     def _spread(self) -> None:
         """Give senders to the keys that wait, while there are few and Temporal answers."""
@@ -96,7 +108,7 @@ class DeliveryLoop:
         waiting = self._waiting[key]
         while waiting:
             first, *others = next_signal(waiting.values())
-            if not await self._temporal.send(first, others):
+            if not await self._send_safely(first, others):
                 break
             for sent in (first, *others):
                 del waiting[delivery_id(sent)]
@@ -105,8 +117,16 @@ class DeliveryLoop:
         del self._senders[key]
         self._spread()
 
+    async def _send_safely(self, first: Delivery, others: Sequence[Delivery]) -> bool:
+        try:
+            return await self._temporal.send(first, others)
+        except Exception:
+            log.exception("%s is left to the next delivery, for an unforeseen reason", delivery_id(first))
+            return True
+
     async def _end_senders(self) -> None:
         senders = list(self._senders.values())
+        self._senders.clear()
         for sender in senders:
             sender.cancel()
         await asyncio.gather(*senders, return_exceptions=True)

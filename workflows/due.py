@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Self
 
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
@@ -29,15 +30,26 @@ KNOWN_KINDS = frozenset(kind.value for kind in OperationKind)
 
 
 class DueReader:
-    """Reads with one connection in one thread of its own, so that a slow database blocks no event loop."""
+    """Reads with one connection in one thread of its own, so that a slow database blocks no event loop.
+
+    The thread lives within the context. A query that still runs at its end is left to the statement time-out.
+    """
 
     def __init__(self, engine: Engine, settings: Settings) -> None:
         self._engine = engine
         self._settings = settings
-        self._thread = ThreadPoolExecutor(1, "delivery")
+        self._thread: ThreadPoolExecutor | None = None
         self._refresh_at: dict[str, float] = {}
         self._pause_s = 0.0
         self._resume_at = 0.0
+
+    def __enter__(self) -> Self:
+        self._thread = ThreadPoolExecutor(1, "delivery")
+        return self
+
+    def __exit__(self, *_failure: object) -> None:
+        if self._thread is not None:
+            self._thread.shutdown(wait=False, cancel_futures=True)
 
     async def read(self) -> Sequence[Delivery]:
         """Claim what is due, in order of acceptance; nothing while the database is lost, which is logged once."""
@@ -51,10 +63,6 @@ class DueReader:
         self._found()
         known = sorted((due for due in operations if due.kind in KNOWN_KINDS), key=lambda due: due.operation_id)
         return [*known, *self._not_recorded(reviews)]
-
-    def close(self) -> None:
-        """Read no more; a query that still runs is left to its statement time-out."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _claim(self) -> tuple[list[Due], list[RefreshDue]]:
         with self._engine.begin() as connection:

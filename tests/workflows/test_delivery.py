@@ -3,7 +3,7 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -121,6 +121,25 @@ def test_delivering_before_the_loop_runs_and_after_it_ended_is_harmless(stack: S
         async with a_service(engine, settings) as (running, _):
             await until(lambda: all_succeeded(engine, [due]))
         running.deliver(due)
+
+    run(scenario())
+
+
+def test_a_loop_that_ended_can_run_again(stack: Stack, engine: Engine) -> None:
+    tenant, settings = a_tenant(engine), settings_for(stack.temporal_address)
+    loop = DeliveryLoop(engine, settings)
+
+    async def run_until(holds: Callable[[], bool]) -> None:
+        task = asyncio.create_task(loop.run())
+        await until(holds)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    async def scenario() -> None:
+        async with a_worker(settings, activities_of(engine)):
+            await run_until(lambda: loop.connected)
+            due = an_accepted_selection(engine, tenant)
+            await run_until(lambda: all_succeeded(engine, [due]))
 
     run(scenario())
 
