@@ -172,6 +172,24 @@ def items(response: httpx.Response) -> list[Json]:
     return [item for item in listed if isinstance(item, dict)]
 
 
+def every_route(client: Client) -> list[tuple[str, str]]:
+    """Method and path template of all routes below the prefix, as documented."""
+    document = ok(client.get("/openapi.json"))
+    paths = document["paths"]
+    assert isinstance(paths, dict)
+    return [
+        (verb.upper(), path)
+        for path, operations in paths.items()
+        for verb in (operations if isinstance(operations, dict) else {})
+        if path.startswith(PREFIX)
+    ]
+
+
+def filled(path: str, ids: Mapping[str, str] | None = None) -> str:
+    """A path template with the ids in place of its parameters; `x` for those that are not given."""
+    return re.sub(r"\{(\w+)\}", lambda parameter: (ids or {}).get(parameter[1], "x"), path)
+
+
 def _member(body: Json, name: str) -> Json:
     value = body[name]
     assert isinstance(value, dict)

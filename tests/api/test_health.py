@@ -19,7 +19,7 @@ from models.migrations import upgrade
 from models.store.bootstrap import first_start
 from models.store.organizations import create_organization
 from models.store.tokens import PERMISSIONS
-from tests.client import Client, Json, ok, problem
+from tests.client import PREFIX, Client, Json, every_route, filled, ok, problem
 from tests.stack import Service, Stack, start_api, start_stack
 
 
@@ -125,11 +125,31 @@ def test_a_lost_database_is_unavailable_until_it_is_back(own_stack: Stack, own_a
     with a_lost_database(own_stack):
         assert eventually(client, 503, database="down")["code"] == "unavailable"
         ok(client.get("/healthz"))
-        for refused in (client.get("/me"), client.post("/projects", {"name": "a"}, key="k"), client.get("/nothing")):
+        routes = [*every_route(client), ("POST", f"{PREFIX}/nothing"), ("PUT", f"{PREFIX}/me")]
+        for method, path in routes:
+            refused = client.request(method, filled(path), headers={"Idempotency-Key": "k"})
             problem(refused, 503, "unavailable")
             assert refused.headers["retry-after"] == "1"
     eventually(client, 200, database="up")
     ok(client.post("/projects", {"name": "a"}, key="k"), 201)
+
+
+def test_every_route_answers_a_defect_by_its_request_id_alone(own_stack: Stack, own_api: Service) -> None:
+    pool = create_engine(sqlalchemy_url(own_stack.database_url))
+    client = Client(own_api.url, "cnr_Marker-of-secrets")
+    with pool.begin() as connection:
+        connection.execute(text("alter table tokens rename to elsewhere"))
+    try:
+        for method, path in every_route(client):
+            refused = client.request(method, filled(path))
+            assert str(problem(refused, 500, "internal_error")["request_id"]) in own_api.log_text()
+            assert "elsewhere" not in refused.text
+            assert "tokens does not exist" not in refused.text
+    finally:
+        with pool.begin() as connection:
+            connection.execute(text("alter table elsewhere rename to tokens"))
+        pool.dispose()
+    assert "Marker-of-secrets" not in own_api.log_text()
 
 
 def test_missing_migrations_are_named_and_a_defect_tells_no_contents(own_stack: Stack) -> None:

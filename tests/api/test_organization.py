@@ -65,6 +65,10 @@ def test_an_organization_is_renamed(api: Client) -> None:
     renamed = ok(organization.owner.patch("/admin/organization", {"name": " New "}, version=1))
     assert (renamed["name"], renamed["version"]) == ("New", 2)
     assert ok(organization.owner.get("/admin/organization")) == renamed
+    stale = problem(
+        organization.owner.patch("/admin/organization", {"name": "x"}, version=1), 412, "precondition_failed"
+    )
+    assert (stale["expected"], stale["actual"]) == (1, 2)
 
 
 @pytest.mark.parametrize("policy", POLICIES)

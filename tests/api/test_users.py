@@ -38,6 +38,7 @@ def test_a_user_is_added_shown_changed_and_removed(api: Client) -> None:
     assert (removed.status_code, removed.content) == (204, b"")
     problem(owner.get(path), 404, "not_found")
     problem(owner.delete(path), 404, "not_found")
+    problem(owner.patch(path, {"name": "x"}), 404, "not_found")
 
 
 def test_users_are_listed_newest_first_page_by_page(api: Client) -> None:

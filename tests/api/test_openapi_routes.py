@@ -1,0 +1,177 @@
+"""What every route has in common is produced on every route: credentials, origins, strictness, keys."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from sqlalchemy import Engine, text
+
+from tests.client import (
+    PREFIX,
+    Client,
+    Json,
+    Organization,
+    a_member,
+    a_project,
+    an_organization,
+    every_route,
+    filled,
+    items,
+    ok,
+    problem,
+    refused_fields,
+)
+from tests.proposals import a_draft, a_review, creates, published
+from tests.stack import Stack, start_api
+
+LIMIT = 8 * 1024 * 1024
+BODILESS = ("GET", "DELETE")
+
+
+@dataclass(frozen=True)
+class World:
+    """One of everything, and the ids that paths name."""
+
+    api: Client
+    organization: Organization
+    ids: dict[str, str]
+
+    @property
+    def owner(self) -> Client:
+        return self.organization.owner
+
+    def routes(self) -> list[tuple[str, str]]:
+        return [(method, filled(path, self.ids)) for method, path in every_route(self.owner)]
+
+
+@pytest.fixture(scope="module")
+def world(api: Client, worker: object) -> World:
+    organization = an_organization(api)
+    owner, project_id = organization.owner, a_project(organization.owner)
+    (memory_id,) = published(owner, project_id, creates("published.md"))
+    review = a_review(owner, a_draft(owner, project_id, creates("submitted.md")))
+    comment = ok(owner.post(f"/reviews/{review['review_id']}/comments", {"body": "b"}), 201)
+    accepted = owner.post(f"/reviews/{review['review_id']}/decisions", a_decision(99))
+    ids = {
+        "project_id": project_id,
+        "user_id": a_member(organization, project_id).user_id,
+        "token_id": str(items(owner.get("/admin/tokens"))[0]["token_id"]),
+        "draft_id": str(a_draft(owner, project_id)["draft_id"]),
+        "review_id": str(review["review_id"]),
+        "comment_id": str(comment["comment_id"]),
+        "number": "1",
+        "commit_id": str(items(owner.get("/org/commits"))[0]["commit_id"]),
+        "memory_id": memory_id,
+        "operation_id": str(ok(accepted, 202)["operation_id"]),
+    }
+    return World(api, organization, ids)
+
+
+def a_decision(version: int) -> Json:
+    return {"decision": "rejected", "expected_review_version": version}
+
+
+def test_every_route_needs_a_credential(world: World) -> None:
+    for method, path in world.routes():
+        refused = world.owner.with_token(None).request(method, path)
+        problem(refused, 401, "unauthenticated")
+        assert refused.headers["www-authenticate"] == "Bearer"
+
+
+def test_every_route_refuses_pages_of_other_origins(world: World) -> None:
+    for method, path in world.routes():
+        problem(world.owner.request(method, path, headers={"Origin": "https://evil.example"}), 403, "forbidden")
+
+
+def test_every_route_hides_what_another_organization_has(world: World) -> None:
+    stranger = an_organization(world.api).owner
+    for method, path in every_route(world.owner):
+        if "{" in path:
+            problem(stranger.request(method, filled(path, world.ids), body={}), 404, "not_found")
+
+
+def test_every_route_finds_nothing_under_an_unknown_id(world: World) -> None:
+    for method, path in every_route(world.owner):
+        if "{" in path:
+            problem(world.owner.request(method, filled(path), body={}), 404, "not_found")
+
+
+def test_every_route_refuses_unknown_parameters_and_members(world: World) -> None:
+    for method, path in world.routes():
+        body = None if method in BODILESS else {"unknown": 1}
+        refused = world.api if path.endswith("/admin/organizations") else world.owner
+        fields = refused_fields(refused.request(method, path, body=body, query={"strange": 1}))
+        expected = {("strange", "unknown")} | (set() if body is None else {("unknown", "unknown")})
+        assert fields >= expected, (method, path)
+
+
+def test_every_body_is_json_of_8_mib_at_most(world: World) -> None:
+    for method, path in world.routes():
+        if method not in BODILESS:
+            client = world.api if path.endswith("/admin/organizations") else world.owner
+            problem(client.request(method, path, content=b" " * (LIMIT + 1)), 413, "too_large")
+            problem(client.request(method, path, content=b"{}"), 415, "unsupported_media_type")
+
+
+def test_every_repeated_post_waits_for_the_first_or_comes_back(world: World, stack: Stack, engine: Engine) -> None:
+    service = start_api(stack, CANONRY_LOCK_TIMEOUT_MS="100")
+    impatient = Client(service.url, world.owner.token)
+    insert = text("""
+        insert into idempotency_keys (org_id, user_id, method, path, key, body_hash, created_at)
+        values (:org_id, :user_id, 'POST', :path, 'k', '', now())
+    """)
+    names = {"org_id": world.organization.organization_id, "user_id": world.organization.owner_id}
+    posts = [path for method, path in world.routes() if method == "POST"]
+    try:
+        with engine.begin() as first:
+            for path in posts:
+                first.execute(insert, {**names, "path": path})
+            for path in posts:
+                problem(impatient.post(path, {}, key="k"), 409, "operation_in_progress")
+            first.rollback()
+    finally:
+        service.stop()
+
+
+def bodies(world: World) -> Iterator[tuple[str, Json, Json]]:
+    """For each POST two bodies that differ, of which the first is accepted and the second would be."""
+    project_id, draft_id = world.ids["project_id"], world.ids["draft_id"]
+    other = a_member(world.organization, a_project(world.owner)).user_id
+    another = a_member(world.organization, a_project(world.owner)).user_id
+    reviews = f"/reviews/{world.ids['review_id']}"
+    references = [{"draft_id": draft_id, "expected_draft_version": 99}]
+    submission: Json = {"expected_review_version": 99, "drafts": [*references]}
+    yield "/admin/organizations", {"name": "a", "owner": {"name": "a"}}, {"name": "b", "owner": {"name": "b"}}
+    yield "/admin/users", {"name": "a", "role": "member"}, {"name": "b", "role": "member"}
+    yield "/admin/tokens", {"name": "a", "permissions": ["read"]}, {"name": "b", "permissions": ["read"]}
+    yield "/projects", {"name": "One of a kind"}, {"name": "Another of a kind"}
+    yield (
+        f"/projects/{project_id}/members",
+        {"user_id": other, "role": "viewer"},
+        {"user_id": another, "role": "viewer"},
+    )
+    yield "/drafts", {"project_id": project_id, "title": "a"}, {"project_id": project_id, "title": "b"}
+    yield f"/drafts/{draft_id}/operations", {"operations": [creates("a.md")]}, {"operations": [creates("b.md")]}
+    yield (
+        "/reviews",
+        {"project_id": project_id, "title": "a", "drafts": [*references]},
+        {"project_id": project_id, "title": "b", "drafts": [*references]},
+    )
+    yield f"{reviews}/submissions", {**submission, "title": "a"}, {**submission, "title": "b"}
+    yield f"{reviews}/withdrawals", {"expected_review_version": 98}, {"expected_review_version": 99}
+    yield f"{reviews}/decisions", a_decision(98), a_decision(99)
+    yield f"{reviews}/merges", {"expected_review_version": 98}, {"expected_review_version": 99}
+    yield f"{reviews}/comments", {"body": "a"}, {"body": "b"}
+
+
+def test_every_post_refuses_its_key_for_another_body(world: World) -> None:
+    tried = set()
+    for path, first, second in bodies(world):
+        client = world.api if path == "/admin/organizations" else world.owner
+        headers = {"If-Match": '"1"'} if path.endswith("/operations") else None
+        answered = client.post(path, first, key="route", headers=headers)
+        assert answered.status_code in (200, 201, 202), answered.text
+        headers = {"If-Match": '"2"'} if path.endswith("/operations") else None
+        problem(client.post(path, second, key="route", headers=headers), 422, "idempotency_key_reused")
+        tried.add(PREFIX + path)
+    assert tried == {path for method, path in world.routes() if method == "POST"}
