@@ -14,19 +14,12 @@ from models.errors import DraftClosed
 from models.store.locks import DraftRow
 from models.store.operations import StoredOperation
 from tests.commands import (
-    a_decision,
     a_merge,
-    a_resubmit,
     a_review,
-    a_selection,
-    a_submit,
-    a_withdrawal,
     attempted,
     decided,
     operation_now,
-    published,
     result_of,
-    selected,
 )
 from tests.fuse import COMMIT, Fuse, fused
 from tests.invariants import check_invariants
@@ -34,16 +27,11 @@ from tests.organization_rows import TABLES, read_rows
 from tests.rows import (
     Somewhere,
     a_draft,
-    a_project,
-    a_user,
     an_organization,
     creates,
-    current,
-    deletes,
     discarded,
-    renames,
-    updates,
 )
+from tests.scenarios import COMMANDS
 
 
 @pytest.fixture
@@ -63,66 +51,6 @@ def everything(place: Somewhere) -> dict[str, list[dict[str, object]]]:
     with place.engine.connect() as connection:
         rows = read_rows(connection, place.org_id)
     return {table: [dict(row) for row in rows[table]] for table in TABLES}
-
-
-# --- the commands, each with something of everything that it may have to do
-
-
-def a_merge_of_many_kinds(place: Somewhere) -> StoredOperation:
-    one, two, three = published(place, creates("1.md"), creates("2.md"), creates("3.md"))
-    selected(place, a_project(place), [one, two])
-    first = a_draft(place, renames(one, "2.md"), renames(two, "1.md"), creates("new.md"))
-    second = a_draft(place, deletes(three))
-    review_id = a_review(place, first, second)
-    decided(place, review_id, "approved", actor=a_user(place, "admin"))
-    published(place, creates("behind.md"))
-    return a_merge(place, review_id)
-
-
-def a_submit_of_two(place: Somewhere) -> StoredOperation:
-    (one,) = published(place, creates("1.md"))
-    drafts = [a_draft(place, updates(one, "more\n")), a_draft(place, creates("2.md"))]
-    published(place, creates("behind.md"))
-    return a_submit(place, *drafts)
-
-
-def a_resubmit_that_leaves_one_out_and_takes_one_in(place: Somewhere) -> StoredOperation:
-    kept, left = a_draft(place, creates("1.md")), a_draft(place, creates("2.md"))
-    review_id = a_review(place, kept, left)
-    decided(place, review_id, "approved")
-    return a_resubmit(place, review_id, current(place, kept), a_draft(place, creates("3.md")), title="Again")
-
-
-def an_approval(place: Somewhere) -> StoredOperation:
-    return a_decision(place, a_review(place, a_draft(place, creates("1.md"))), "approved")
-
-
-def a_rejection(place: Somewhere) -> StoredOperation:
-    review_id = a_review(place, a_draft(place, creates("1.md")))
-    decided(place, review_id, "approved")
-    return a_decision(place, review_id, "rejected")
-
-
-def a_withdrawal_of_two(place: Somewhere) -> StoredOperation:
-    return a_withdrawal(place, a_review(place, a_draft(place, creates("1.md")), a_draft(place, creates("2.md"))))
-
-
-def a_selection_that_adds_and_removes(place: Somewhere) -> StoredOperation:
-    one, two = published(place, creates("1.md"), creates("2.md"))
-    other = a_project(place)
-    selected(place, other, [one])
-    return a_selection(place, other, [two])
-
-
-COMMANDS: list[Callable[[Somewhere], StoredOperation]] = [
-    a_merge_of_many_kinds,
-    a_submit_of_two,
-    a_resubmit_that_leaves_one_out_and_takes_one_in,
-    an_approval,
-    a_rejection,
-    a_withdrawal_of_two,
-    a_selection_that_adds_and_removes,
-]
 
 
 def statements_of(

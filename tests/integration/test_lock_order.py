@@ -1,0 +1,155 @@
+"""The written lock order (architecture.md §3), as the statements of every command take the locks."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, Engine, event
+
+from activities.amendments import amend_review
+from activities.closing import close_project_work, close_user_work
+from models.store.locks import lock_coordination, lock_project
+from models.store.operations import StoredOperation
+from tests.commands import a_review, attempted, decided, review
+from tests.invariants import check_invariants
+from tests.rows import Somewhere, a_draft, a_member, a_project, acting, an_organization, appended, creates, discarded
+from tests.scenarios import COMMANDS
+
+ORDER = ("operations", "organization_refs", "projects", "reviews", "drafts")
+
+LOCKS = re.compile(r"from (\w+) .*for no key update$")
+CHANGES = re.compile(r"(?:^|\) |finished as \( )(?:update|delete from) (\w+)")
+
+
+@dataclass
+class Trail:
+    """The tables whose rows a transaction locked, in the order of the first lock of each, and what it changed."""
+
+    locked: list[str] = field(default_factory=list)
+    keys: list[tuple[str, ...]] = field(default_factory=list)
+    changed_unlocked: list[str] = field(default_factory=list)
+
+    def see(self, statement: str, parameters: Any) -> None:
+        sql = " ".join(statement.lower().split())
+        if found := LOCKS.search(sql):
+            self._lock(found[1], parameters)
+        for table in CHANGES.findall(sql):
+            if table in ORDER and table not in self.locked:
+                self.changed_unlocked.append(table)
+
+    def _lock(self, table: str, parameters: Any) -> None:
+        if table not in self.locked:
+            self.locked.append(table)
+        keys = [value for name, value in parameters.items() if name != "org_id"]
+        self.keys += [(table, key) for value in keys for key in (value if isinstance(value, list) else [value])]
+
+
+@contextmanager
+def followed(engine: Engine) -> Iterator[Trail]:
+    trail = Trail()
+
+    def see(_c: Connection, _cursor: Any, statement: str, parameters: Any, _context: Any, _many: bool) -> None:  # noqa: FBT001
+        trail.see(statement, parameters)
+
+    event.listen(engine, "before_cursor_execute", see)
+    try:
+        yield trail
+    finally:
+        event.remove(engine, "before_cursor_execute", see)
+
+
+def assert_in_order(trail: Trail) -> None:
+    assert trail.locked == sorted(trail.locked, key=ORDER.index)
+    assert trail.changed_unlocked == []
+    for table in ("projects", "reviews", "drafts"):
+        keys = list(dict.fromkeys(key for name, *rest in trail.keys if name == table for key in rest))
+        assert keys == sorted(keys), table
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_locks_in_the_written_order_and_changes_only_what_it_locked(
+    engine: Engine, command: Callable[[Somewhere], StoredOperation]
+) -> None:
+    place = an_organization(engine)
+    operation = command(place)
+    with followed(engine) as trail:
+        assert attempted(place, operation).succeeded
+    assert trail.locked[:3] == ["operations", "organization_refs", "projects"]
+    assert_in_order(trail)
+
+
+def test_discarding_a_submitted_draft_locks_in_the_written_order(engine: Engine) -> None:
+    place = an_organization(engine)
+    draft = a_draft(place, creates("a.md"))
+    a_review(place, draft, a_draft(place, creates("b.md")))
+    with followed(engine) as trail:
+        discarded(place, draft)
+    assert trail.locked == list(ORDER[1:])
+    assert_in_order(trail)
+
+
+def test_amending_a_review_locks_in_the_written_order(engine: Engine) -> None:
+    place = an_organization(engine)
+    review_id = a_review(place, a_draft(place, creates("a.md")))
+    with followed(engine) as trail, acting(place) as tx:
+        amend_review(tx, review_id, expected_version=1, title="Other", description=None)
+    assert trail.locked[:3] == ["organization_refs", "projects", "reviews"]
+    assert_in_order(trail)
+
+
+@pytest.mark.parametrize("ends", ["user", "project"])
+def test_ending_the_work_of_a_user_or_project_locks_in_the_written_order(engine: Engine, ends: str) -> None:
+    place = an_organization(engine)
+    author, elsewhere = a_member(place), a_project(place)
+    for number in range(4):
+        a_review(place, *(a_draft(place, creates(f"{number}{part}.md"), author=author) for part in "ab"))
+    a_draft(place, creates("open.md"), author=author)
+    other = a_review(place, a_draft(place, creates("kept.md"), project_id=elsewhere))
+    with followed(engine) as trail, acting(place) as tx:
+        lock_coordination(tx.connection, tx.org_id)
+        if ends == "user":
+            close_user_work(tx, author)
+        else:
+            lock_project(tx.connection, tx.org_id, place.project_id)
+            close_project_work(tx, place.project_id)
+    assert trail.locked == list(ORDER[1:])
+    assert_in_order(trail)
+    assert review(place, other).status == "open"
+    check_invariants(engine, place.org_id)
+
+
+def test_an_append_locks_its_draft_only(engine: Engine) -> None:
+    place = an_organization(engine)
+    draft = a_draft(place, creates("a.md"))
+    with followed(engine) as trail:
+        appended(place, draft, creates("b.md"))
+    assert trail.locked == ["drafts"]
+    assert trail.keys == [("drafts", draft.draft_id)]
+    assert trail.changed_unlocked == []
+
+
+def test_an_append_does_not_wait_for_a_command_on_its_organization(engine: Engine) -> None:
+    place = an_organization(engine)
+    review_id = a_review(place, a_draft(place, creates("r.md")))
+    draft = a_draft(place, creates("a.md"))
+    with acting(place) as tx:
+        lock_coordination(tx.connection, tx.org_id)
+        lock_project(tx.connection, tx.org_id, place.project_id)
+        assert appended(place, draft, creates("b.md")).version == 2
+        assert a_draft(place, creates("c.md")).version == 1
+    assert decided(place, review_id, "approved").status == "succeeded"
+
+
+def test_a_lock_out_of_order_would_be_seen() -> None:
+    trail = Trail()
+    trail.see("select * from reviews where x = :x for no key update", {"review_id": "rev_2"})
+    trail.see("select * from projects where x = :x\n for no key update", {"project_id": "prj_1"})
+    with pytest.raises(AssertionError):
+        assert_in_order(trail)
+    unlocked = Trail()
+    unlocked.see("update drafts set title = 'x'", {})
+    with pytest.raises(AssertionError):
+        assert_in_order(unlocked)
