@@ -1,0 +1,239 @@
+"""Organizations whose people, projects, Drafts, Reviews and Memories have the same ids see nothing of each other."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import Engine, text
+
+from activities.drafting import append, create_draft, retitle
+from models.identifiers import ReviewId
+from models.store.access import readable_projects
+from models.store.commits import organization_version_of, read_commit
+from models.store.draft_views import draft_body, draft_result
+from models.store.drafts import read_draft
+from models.store.operations import StoredOperation
+from models.store.org_memories import read_memory
+from models.store.review_views import review_body, submission_body
+from tests.commands import (
+    a_decision,
+    a_merge,
+    a_resubmit,
+    a_review,
+    a_selection,
+    a_submit,
+    a_withdrawal,
+    attempted,
+    operation_now,
+    published,
+    review,
+)
+from tests.invariants import check_invariants
+from tests.organization_rows import TABLES, read_rows
+from tests.rows import (
+    Somewhere,
+    a_draft,
+    acting,
+    an_organization,
+    appended,
+    creates,
+    current,
+    deletes,
+    discarded,
+    execute,
+    refused,
+    tree,
+    updates,
+)
+
+# In an order that foreign keys allow.
+COPIED = (
+    "drafts",
+    "draft_operations",
+    "blobs",
+    "memories",
+    "memory_versions",
+    "tree_buckets",
+    "org_selections",
+    "projection_versions",
+    "reviews",
+    "review_submissions",
+    "review_submission_drafts",
+    "review_submission_states",
+    "operations",
+)
+
+
+class Twins:
+    """The same rows in two organizations: an open Draft, a submitted one in a Review, and two published Memories.
+
+    The owner of the one is a mere member of the other.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.here = an_organization(engine)
+        self.there = an_organization(engine, named=self.here)
+        self.memories = published(self.here, creates("1.md", "same\n"), creates("2.md"))
+        self.open = a_draft(self.here, updates(self.memories[0], "proposed\n"))
+        self.member = a_draft(self.here, creates("3.md"), deletes(self.memories[1]))
+        self.review_id = a_review(self.here, self.member)
+        self._copy()
+        execute(self.there, "update users set role = 'member' where org_id = :o")
+
+    def _copy(self) -> None:
+        with self.here.engine.begin() as connection:
+            for table in COPIED:
+                columns = ", ".join(
+                    connection.execute(
+                        text("""
+                            select column_name from information_schema.columns
+                            where table_name = :table and column_name <> 'org_id'
+                        """),
+                        {"table": table},
+                    ).scalars()
+                )
+                columns = columns.replace("index", '"index"')
+                copy = f"insert into {table} (org_id, {columns}) select :there, {columns} from {table}"  # noqa: S608
+                connection.execute(
+                    text(f"{copy} where org_id = :here"), {"here": self.here.org_id, "there": self.there.org_id}
+                )
+
+
+@pytest.fixture
+def twins(engine: Engine) -> Twins:
+    return Twins(engine)
+
+
+@pytest.fixture
+def untouched(twins: Twins) -> Iterator[None]:
+    """Whatever is done here changes no row there."""
+    before = everything(twins.there)
+    yield
+    assert everything(twins.there) == before
+
+
+def everything(place: Somewhere) -> dict[str, list[dict[str, object]]]:
+    with place.engine.connect() as connection:
+        rows = read_rows(connection, place.org_id)
+    return {table: [dict(row) for row in rows[table]] for table in TABLES}
+
+
+def succeeds(place: Somewhere, operation: StoredOperation) -> None:
+    attempted(place, operation)
+    assert operation_now(place, operation).status == "succeeded", operation_now(place, operation).problem
+
+
+@pytest.mark.usefixtures("untouched")
+def test_every_command_changes_its_own_organization_only(twins: Twins) -> None:
+    place = twins.here
+    other = a_draft(place, creates("4.md"))
+    succeeds(place, a_submit(place, twins.open))
+    succeeds(place, a_decision(place, twins.review_id, "approved"))
+    succeeds(place, a_resubmit(place, twins.review_id, current(place, twins.member), other))
+    succeeds(place, a_merge(place, twins.review_id))
+    discarded(place, twins.open)
+    again = a_review(place, a_draft(place, creates("5.md")))
+    succeeds(place, a_decision(place, again, "rejected"))
+    last = a_review(place, a_draft(place, creates("6.md")))
+    succeeds(place, a_withdrawal(place, last))
+    succeeds(place, a_selection(place, place.project_id, twins.memories[:1]))
+    assert tree(place)[twins.memories[0]][2] == "same\n"
+    check_invariants(place.engine, place.org_id)
+
+
+@pytest.mark.usefixtures("untouched")
+def test_appends_and_titles_change_their_own_organization_only(twins: Twins) -> None:
+    place = twins.here
+    draft = appended(place, twins.open, creates("4.md"))
+    with acting(place) as tx:
+        retitle(tx, draft.draft_id, expected_version=draft.version, title="Other")
+
+
+def test_a_role_counts_in_its_own_organization_only(twins: Twins) -> None:
+    place = twins.there
+    for operation in (
+        a_decision(place, twins.review_id, "approved"),
+        a_merge(place, twins.review_id),
+        a_selection(place, place.project_id, [], revision=0),
+    ):
+        attempted(place, operation)
+        problem = operation_now(place, operation).problem
+        assert problem is not None
+        assert problem["code"] == "not_found"  # a member of the organization, but not of the project
+    with place.engine.connect() as connection:
+        assert connection.execute(readable_projects(place.org_id, place.owner)).all() == []
+        assert len(connection.execute(readable_projects(twins.here.org_id, place.owner)).all()) == 1
+
+
+def test_an_operation_is_known_in_its_own_organization_only(engine: Engine) -> None:
+    place, elsewhere = an_organization(engine), an_organization(engine)
+    operation = a_merge(place, a_review(place, a_draft(place, creates("a.md"))))
+    stolen = replace(operation, org_id=elsewhere.org_id)
+    assert attempted(elsewhere, stolen).finished
+    assert operation_now(place, operation).status == "pending"
+
+
+def test_ids_of_another_organization_are_not_found(engine: Engine) -> None:
+    place, elsewhere = an_organization(engine), an_organization(engine)
+    (memory_id,) = published(elsewhere, creates("a.md"))
+    draft = a_draft(elsewhere, creates("b.md"))
+    review_id = a_review(elsewhere, draft)
+    commit_id = current(elsewhere, draft).base_commit_id
+    assert commit_id is not None
+    with acting(place) as tx:
+        connection = tx.connection
+        assert read_draft(connection, place.org_id, draft.draft_id) is None
+        assert read_commit(connection, place.org_id, commit_id) is None
+        assert organization_version_of(connection, place.org_id, place.project_id, commit_id) is None
+        for ask in (
+            lambda: review_body(connection, place.org_id, review_id),
+            lambda: submission_body(connection, place.org_id, review_id, 1),
+            lambda: read_memory(connection, place.org_id, memory_id),
+            lambda: append(tx, draft.draft_id, expected_version=1, operations=[]),
+            lambda: create_draft(tx, project_id=elsewhere.project_id, title="", base_commit_id=None, operations=[]),
+            lambda: create_draft(tx, project_id=place.project_id, title="", base_commit_id=commit_id, operations=[]),
+        ):
+            assert refused(ask).code == "not_found"
+    missing = refused(lambda: a_draft(place, updates(memory_id, "mine\n")))
+    assert missing.code == "target_missing"
+    for operation in (
+        a_merge_of(place, review_id),
+        a_submit(place, draft, author=place.owner, project_id=place.project_id),
+        a_selection(place, place.project_id, [memory_id]),
+    ):
+        attempted(place, operation)
+        problem = operation_now(place, operation).problem
+        assert problem is not None
+        assert problem["code"] == "not_found"
+    assert review(elsewhere, review_id).status == "open"
+
+
+def a_merge_of(place: Somewhere, review_id: ReviewId) -> StoredOperation:
+    """A merge of a Review that the organization may not have."""
+    draft = a_draft(place, creates("own.md"))
+    operation = a_merge(place, a_review(place, draft))
+    execute(
+        place,
+        "update operations set review_id = :r where org_id = :o and operation_id = :id",
+        r=review_id,
+        id=operation.operation_id,
+    )
+    return operation
+
+
+def test_what_is_shown_is_the_organizations_own(twins: Twins) -> None:
+    other = "different\n"
+    execute(twins.there, "update draft_operations set content = :c where org_id = :o and content is not null", c=other)
+    execute(twins.there, "update blobs set content = :c where org_id = :o", c=other)
+    with twins.here.engine.connect() as connection:
+        shown = repr(
+            [
+                draft_body(connection, twins.open),
+                draft_result(connection, twins.open),
+                review_body(connection, twins.here.org_id, twins.review_id),
+                submission_body(connection, twins.here.org_id, twins.review_id, 1),
+                read_memory(connection, twins.here.org_id, twins.memories[0]),
+            ]
+        )
+    assert "different" not in shown
+    assert "proposed" in shown
