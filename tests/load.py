@@ -11,7 +11,8 @@ import httpx
 from pydantic import JsonValue
 from sqlalchemy import Engine
 
-from models.identifiers import OrganizationId, ProjectId, ReviewId, UserId
+from activities.accepting import ProposedOperation
+from models.identifiers import OrganizationId, ProjectId, UserId
 from tests import commands, rows
 from tests.client import PREFIX, Client, Json, Organization, a_project, an_organization
 from tests.proposals import a_draft, a_review, creates, published, updates
@@ -78,20 +79,24 @@ def _ready(review: Json) -> Ready:
 
 
 def reviews_in_rows(engine: Engine, organization: Organization, project_id: str, count: int) -> list[Ready]:
-    """Reviews of an organization, each creates a Memory; made by the product's own transactions without its servers."""
-    place = rows.Somewhere(
+    """Reviews of an organization, each of which creates a Memory."""
+    place = place_of(engine, organization, project_id)
+    return [a_review_in_rows(place, rows.creates(f"notes/{number}.md")) for number in range(count)]
+
+
+def place_of(engine: Engine, organization: Organization, project_id: str) -> rows.Somewhere:
+    """Where the product's own transactions work for an organization without the servers."""
+    return rows.Somewhere(
         engine,
         OrganizationId(organization.organization_id),
         UserId(organization.owner_id),
         ProjectId(project_id),
     )
-    made = [
-        commands.a_review(place, rows.a_draft(place, rows.creates(f"notes/{number}.md"))) for number in range(count)
-    ]
-    return [_ready_row(place, review_id) for review_id in made]
 
 
-def _ready_row(place: rows.Somewhere, review_id: ReviewId) -> Ready:
+def a_review_in_rows(place: rows.Somewhere, *operations: ProposedOperation) -> Ready:
+    """A Review by the owner, submitted without the servers."""
+    review_id = commands.a_review(place, rows.a_draft(place, *operations))
     return Ready(review_id, commands.review(place, review_id).version, f"merge-{review_id}")
 
 
