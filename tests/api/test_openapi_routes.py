@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
+from pydantic import JsonValue
 from sqlalchemy import Engine, text
 
 from tests.client import (
@@ -139,8 +140,8 @@ def bodies(world: World) -> Iterator[tuple[str, Json, Json]]:
     other = a_member(world.organization, a_project(world.owner)).user_id
     another = a_member(world.organization, a_project(world.owner)).user_id
     reviews = f"/reviews/{world.ids['review_id']}"
-    references = [{"draft_id": draft_id, "expected_draft_version": 99}]
-    submission: Json = {"expected_review_version": 99, "drafts": [*references]}
+    references: list[JsonValue] = [{"draft_id": draft_id, "expected_draft_version": 99}]
+    submission: Json = {"expected_review_version": 99, "drafts": references}
     yield "/admin/organizations", {"name": "a", "owner": {"name": "a"}}, {"name": "b", "owner": {"name": "b"}}
     yield "/admin/users", {"name": "a", "role": "member"}, {"name": "b", "role": "member"}
     yield "/admin/tokens", {"name": "a", "permissions": ["read"]}, {"name": "b", "permissions": ["read"]}
@@ -154,8 +155,8 @@ def bodies(world: World) -> Iterator[tuple[str, Json, Json]]:
     yield f"/drafts/{draft_id}/operations", {"operations": [creates("a.md")]}, {"operations": [creates("b.md")]}
     yield (
         "/reviews",
-        {"project_id": project_id, "title": "a", "drafts": [*references]},
-        {"project_id": project_id, "title": "b", "drafts": [*references]},
+        {"project_id": project_id, "title": "a", "drafts": references},
+        {"project_id": project_id, "title": "b", "drafts": references},
     )
     yield f"{reviews}/submissions", {**submission, "title": "a"}, {**submission, "title": "b"}
     yield f"{reviews}/withdrawals", {"expected_review_version": 98}, {"expected_review_version": 99}
