@@ -40,7 +40,9 @@ class ReviewDesk:
     @activity.defn
     def read_review(self, address: ReviewAddress) -> ReviewView:  # noqa: ARG002  (there is one)
         self.calls.append("read")
-        return self.view
+        view = self.view
+        self.gates["read"].wait()
+        return view
 
     @property
     def commands(self) -> list[str]:
@@ -50,9 +52,9 @@ class ReviewDesk:
     def reads(self) -> int:
         return self.calls.count("read")
 
-    def hold(self, operation_id: str) -> threading.Event:
-        """Keep a command in hand until the event is set."""
-        gate = self.gates[operation_id] = threading.Event()
+    def hold(self, call: str) -> threading.Event:
+        """Keep a command, or a read that has seen its view, in hand until the event is set."""
+        gate = self.gates[call] = threading.Event()
         return gate
 
 
