@@ -31,6 +31,7 @@ def build_engine(url: str, settings: Settings, *, pool_size: int, application_na
         max_overflow=0,
         pool_pre_ping=True,
         pool_recycle=RECYCLE_S,
+        hide_parameters=True,  # an error's text may reach a log, and parameters hold contents
         connect_args={"application_name": application_name, "options": _options(settings), "connect_timeout": 5},
     )
     return engine.execution_options(isolation_level="READ COMMITTED")
