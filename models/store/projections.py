@@ -18,7 +18,7 @@ from models.rules.hashes import (
     selection_body,
 )
 from models.store.commits import StoredCommit, write_commits
-from models.store.memories import write_blobs
+from models.store.memories import heads, write_blobs
 from models.store.transaction import Transaction
 from models.store.trees import rehash_projects
 
@@ -109,13 +109,18 @@ CLOSE = text("""
     where p.org_id = :org_id and p.project_id = c.project_id and p.memory_id = c.memory_id and p.to_version is null
       and r.org_id = :org_id and r.project_id = c.project_id
 """)
+# Entries come as arrays: a join with heads that this transaction has just written, and that are in no statistics yet,
+# was planned as a scan of the whole organization for each of twenty thousand entries.
 OPEN = text("""
     insert into projection_versions
         (org_id, project_id, memory_id, from_version, path, description, blob_id, bucket, entry_digest)
-    select :org_id, c.project_id, m.memory_id, r.version + 1, m.path, m.description, m.blob_id, m.bucket, m.entry_digest
-    from unnest(cast(:project_ids as text[]), cast(:memory_ids as text[])) as c(project_id, memory_id)
-    join memory_versions m on m.org_id = :org_id and m.memory_id = c.memory_id and m.to_version is null
-    join project_refs r on r.org_id = :org_id and r.project_id = c.project_id
+    select :org_id, e.project_id, e.memory_id, r.version + 1, e.path, e.description, e.blob_id, e.bucket, e.entry_digest
+    from unnest(
+        cast(:project_ids as text[]), cast(:memory_ids as text[]), cast(:paths as text[]),
+        cast(:descriptions as text[]), cast(:blob_ids as text[]), cast(:buckets as smallint[]),
+        cast(:entry_digests as bytea[])
+    ) as e(project_id, memory_id, path, description, blob_id, bucket, entry_digest)
+    join project_refs r on r.org_id = :org_id and r.project_id = e.project_id
 """)
 OPEN_SELECTIONS = text("""
     insert into projection_versions
@@ -142,7 +147,26 @@ def _close_entries(tx: Transaction, change: ProjectionChange) -> None:
 def _open_entries(tx: Transaction, change: ProjectionChange) -> None:
     pairs = sorted((project, memory) for project, memories in change.present.items() for memory in memories)
     if pairs:
-        tx.connection.execute(OPEN, {"org_id": tx.org_id} | _arrays(pairs))
+        columns = _entry_columns(tx, [memory_id for _, memory_id in pairs])
+        tx.connection.execute(OPEN, {"org_id": tx.org_id} | _arrays(pairs) | columns)
+
+
+def _entry_columns(tx: Transaction, memory_ids: Sequence[MemoryId]) -> dict[str, list[object]]:
+    """What the entries of Memories say, as their heads do now."""
+    states = heads(tx.connection, tx.org_id, set(memory_ids))
+    digests = {
+        memory_id: entry_digest(
+            memory_id=memory_id, path=state.path, description=state.description, blob_id=state.body.blob_id
+        )
+        for memory_id, state in states.items()
+    }
+    return {
+        "paths": [states[memory_id].path for memory_id in memory_ids],
+        "descriptions": [states[memory_id].description for memory_id in memory_ids],
+        "blob_ids": [states[memory_id].body.blob_id for memory_id in memory_ids],
+        "buckets": [bucket_of(memory_id) for memory_id in memory_ids],
+        "entry_digests": [digests[memory_id] for memory_id in memory_ids],
+    }
 
 
 def _arrays(pairs: list[tuple[ProjectId, MemoryId]]) -> dict[str, list[str]]:
