@@ -122,9 +122,7 @@ def bring_up_to_date(tx: Transaction, scene: Scene, request: MergeRequest, appro
             *_approval_problems(tx, scene, request, approvers, evaluation),
         ]
     )
-    behind = [draft.draft_id for draft in scene.member_drafts if draft.base_version != scene.ref.version]
-    if behind:
-        move_bases(tx, behind, scene.ref.commit_id, scene.ref.version)
+    move_bases(tx, scene.member_drafts, scene.ref)
     return evaluation
 
 

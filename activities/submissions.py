@@ -59,7 +59,7 @@ def submit(tx: Transaction, operation: StoredOperation) -> ReviewBody:
     review = _new_review(tx, operation, request, review_id, evaluation)
     insert_review(tx, review)
     _record_submission(tx, ref, review, drafts, evaluation, event="submitted")
-    return review_body(tx.connection, tx.org_id, review_id)
+    return review_body(tx.connection, tx.org_id, review_id, evaluation)
 
 
 def resubmit(tx: Transaction, operation: StoredOperation) -> ReviewBody:
@@ -78,7 +78,7 @@ def resubmit(tx: Transaction, operation: StoredOperation) -> ReviewBody:
     _reopen_left_out(tx, scene, drafts)
     review = replace_submission(tx, scene.review, evaluation, title=request.title, description=request.description)
     _record_submission(tx, scene.ref, review, drafts, evaluation, event="resubmitted")
-    return review_body(tx.connection, tx.org_id, review.review_id)
+    return review_body(tx.connection, tx.org_id, review.review_id, evaluation)
 
 
 def take_out_draft(tx: Transaction, scene: Scene, draft_id: DraftId) -> None:
@@ -243,8 +243,7 @@ def _record_submission(
     event: str,
 ) -> None:
     """Bring the Drafts up to date, mark them submitted, and fix what was submitted."""
-    draft_ids = [draft.draft_id for draft in drafts]
-    move_bases(tx, draft_ids, ref.commit_id, ref.version)
+    move_bases(tx, drafts, ref)
     newly = [draft for draft in drafts if draft.status == "open"]
     set_status(tx, [draft.draft_id for draft in newly], "submitted", review_id=review.review_id)
     tell_drafts(tx, newly, "submitted")

@@ -6,7 +6,6 @@ from dataclasses import dataclass, fields
 from sqlalchemy import Connection, text
 
 from models.identifiers import (
-    CommitId,
     DraftId,
     DraftOperationId,
     MemoryId,
@@ -17,7 +16,7 @@ from models.identifiers import (
 )
 from models.rules.folding import Action, DraftOperation
 from models.rules.states import Body
-from models.store.locks import DraftRow, row_of
+from models.store.locks import DraftRow, OrganizationRefRow, row_of
 from models.store.transaction import Transaction
 
 
@@ -166,15 +165,17 @@ def set_status(
     )
 
 
-def move_bases(tx: Transaction, draft_ids: Collection[DraftId], commit_id: CommitId | None, version: int) -> None:
-    """Bring Drafts whose result stays equal up to date: only their base moves (publication.md §3)."""
-    tx.connection.execute(
-        text("""
-            update drafts set base_commit_id = :commit_id, base_version = :version
-            where org_id = :org_id and draft_id = any(:draft_ids) and base_version <> :version
-        """),
-        {"org_id": tx.org_id, "draft_ids": list(draft_ids), "commit_id": commit_id, "version": version},
-    )
+def move_bases(tx: Transaction, drafts: Collection[DraftRow], ref: OrganizationRefRow) -> None:
+    """Bring Drafts whose result stays equal up to date: only the base of those behind moves (publication.md §3)."""
+    behind = [draft.draft_id for draft in drafts if draft.base_version != ref.version]
+    if behind:
+        tx.connection.execute(
+            text("""
+                update drafts set base_commit_id = :commit_id, base_version = :version
+                where org_id = :org_id and draft_id = any(:draft_ids)
+            """),
+            {"org_id": tx.org_id, "draft_ids": behind, "commit_id": ref.commit_id, "version": ref.version},
+        )
 
 
 def creators_of(

@@ -6,6 +6,7 @@ from sqlalchemy import Connection, RowMapping, text
 
 from models.errors import NotFound, Problem, ProjectArchived
 from models.identifiers import BlobId, DraftId, MemoryId, OrganizationId, ReviewId
+from models.rules.review import Evaluation
 from models.rules.states import Body, MemoryState, State
 from models.schemas.drafts import MemoryDifference
 from models.schemas.reviews import (
@@ -29,8 +30,16 @@ from models.store.review_evaluation import evaluate_drafts
 from models.store.reviews import Member, approvals_of, latest_members, members_of, read_review
 
 
-def review_body(connection: Connection, org_id: OrganizationId, review_id: ReviewId) -> ReviewBody:
+def review_body(
+    connection: Connection, org_id: OrganizationId, review_id: ReviewId, evaluation: Evaluation | None = None
+) -> ReviewBody:
     """A Review, whole.
+
+    Args:
+        connection: any; the answer is a snapshot unless the coordination row is locked.
+        org_id: the organization.
+        review_id: the Review.
+        evaluation: that of its Drafts, where the caller has just made it under the coordination row.
 
     Raises:
         NotFound: no such Review.
@@ -42,7 +51,7 @@ def review_body(connection: Connection, org_id: OrganizationId, review_id: Revie
     return ReviewBody(
         **{name: getattr(item, name) for name in ReviewListItem.model_fields},
         timeline=_timeline(connection, review),
-        mergeability=mergeability(connection, review),
+        mergeability=mergeability(connection, review, evaluation),
     )
 
 
@@ -172,7 +181,7 @@ def submission_memories(
     return [difference(memory_id, base, result, contents) for memory_id, (base, result) in states.items()]
 
 
-def mergeability(connection: Connection, review: ReviewRow) -> Mergeability:
+def mergeability(connection: Connection, review: ReviewRow, evaluation: Evaluation | None = None) -> Mergeability:
     """Whether a merge would pass now; a pure read, complete only under the coordination row."""
     current, version = organization_ref(connection, review.org_id)
     computed_for = ComputedFor(org_commit_id=current, review_version=review.version)
@@ -181,15 +190,7 @@ def mergeability(connection: Connection, review: ReviewRow) -> Mergeability:
         before = {memory_id: base for memory_id, (base, _) in pairs.items()}
         after = {memory_id: result for memory_id, (_, result) in pairs.items()}
         return _mergeability("closed", computed_for, [], review.result_hash, before, after)
-    members = latest_members(connection, review)
-    drafts = drafts_by_id(connection, review.org_id, [member.draft_id for member in members])
-    evaluation = evaluate_drafts(
-        connection,
-        review.org_id,
-        review.project_id,
-        version,
-        [drafts[member.draft_id] for member in members],
-    )
+    evaluation = evaluation or _evaluation(connection, review, version)
     blockers: list[Problem] = [*_archived(connection, review), *evaluation.blockers]
     return _mergeability(
         "blocked" if blockers else "mergeable",
@@ -199,6 +200,13 @@ def mergeability(connection: Connection, review: ReviewRow) -> Mergeability:
         evaluation.current,
         evaluation.final_states,
     )
+
+
+def _evaluation(connection: Connection, review: ReviewRow, version: int) -> Evaluation:
+    members = latest_members(connection, review)
+    drafts = drafts_by_id(connection, review.org_id, [member.draft_id for member in members])
+    in_order = [drafts[member.draft_id] for member in members]
+    return evaluate_drafts(connection, review.org_id, review.project_id, version, in_order)
 
 
 def _archived(connection: Connection, review: ReviewRow) -> list[Problem]:
