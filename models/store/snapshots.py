@@ -30,13 +30,16 @@ PROJECT_ENTRIES = text(f"""
            path, description, blob_id
     {OF_PROJECT} order by memory_id
 """)
+# Each text is looked up by its id: a join with rows that are in no statistics yet may be planned as all with all.
+TEXTS = """
+    cross join lateral (select content from blobs where org_id = :org_id and blob_id = named.blob_id limit 1) b
+    order by named.blob_id
+"""
 ORGANIZATION_BLOBS = text(f"""
-    select blob_id, content from blobs
-    where org_id = :org_id and blob_id in (select blob_id {OF_ORGANIZATION}) order by blob_id
+    select named.blob_id, b.content from (select distinct blob_id {OF_ORGANIZATION}) named {TEXTS}
 """)  # noqa: S608  (constants)
 PROJECT_BLOBS = text(f"""
-    select blob_id, content from blobs
-    where org_id = :org_id and blob_id in (select blob_id {OF_PROJECT}) order by blob_id
+    select named.blob_id, b.content from (select distinct blob_id {OF_PROJECT}) named {TEXTS}
 """)  # noqa: S608  (constants)
 SELECTION = text(f"""
     select content from blobs
