@@ -1,13 +1,18 @@
 """Ports on the loopback address: chosen once, found again by the next start."""
 
 import json
+import secrets
 import socket
 import time
+from collections.abc import Container
 from pathlib import Path
 
 from canonry.failures import StartFailed
 
 LOOPBACK = "127.0.0.1"
+# Below the numbers that systems give to outgoing connections: one of those could take the port before its server
+# listens, or between two lives of it. A client that calls a dead server often enough even connects to itself.
+CHOICE = range(20_000, 32_768)
 CLOSING_LIMIT_S = 1.0
 POLL_S = 0.02
 
@@ -23,18 +28,19 @@ def is_free(port: int, host: str = LOOPBACK) -> bool:
     return True
 
 
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind((LOOPBACK, 0))
-        number: int = probe.getsockname()[1]
-        return number
+def free_port(besides: Container[int] = ()) -> int:
+    """A port that nobody listens on, at random, and none of `besides`."""
+    while True:
+        port = secrets.choice(CHOICE)
+        if port not in besides and is_free(port):
+            return port
 
 
 def remembered_ports(note: Path, names: tuple[str, ...]) -> dict[str, int]:
     """A port for each name: the one in `note` while it is free, else a new one, noted."""
-    earlier = _read(note)
-    ports = {name: earlier[name] if name in earlier and _gets_free(earlier[name]) else free_port() for name in names}
+    ports = {name: port for name, port in _read(note).items() if name in names and _gets_free(port)}
+    for name in names:
+        ports.setdefault(name, free_port(besides=ports.values()))
     note.write_text(json.dumps(ports))
     return ports
 
