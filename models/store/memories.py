@@ -165,19 +165,15 @@ def _columns(states: Mapping[MemoryId, MemoryState]) -> dict[str, Sequence[objec
 
 
 def write_blobs(tx: Transaction, contents: Mapping[Body, str]) -> None:
-    """Keep texts under their hashes; known ones stay as they are."""
+    """Keep texts under their hashes, at least one; known ones stay as they are."""
+    # Row by row in one pipeline: inside an array, every quotation mark of a selection would have to be escaped.
     tx.connection.execute(
         text("""
             insert into blobs (org_id, blob_id, content_hash, content)
-            select :org_id, b.blob_id, b.content_hash, b.content
-            from unnest(cast(:blob_ids as text[]), cast(:content_hashes as text[]), cast(:contents as text[]))
-                as b(blob_id, content_hash, content)
-            on conflict do nothing
+            values (:org_id, :blob_id, :content_hash, :content) on conflict do nothing
         """),
-        {
-            "org_id": tx.org_id,
-            "blob_ids": [body.blob_id for body in contents],
-            "content_hashes": [body.content_hash for body in contents],
-            "contents": list(contents.values()),
-        },
+        [
+            {"org_id": tx.org_id, "blob_id": body.blob_id, "content_hash": body.content_hash, "content": content}
+            for body, content in contents.items()
+        ],
     )
