@@ -1,0 +1,35 @@
+"""The benchmarks run; what they measure means nothing here."""
+
+from sqlalchemy import Engine
+
+from bench.lane import measure_lane
+from bench.latency import measure_latency
+from bench.measuring import Schedule
+from bench.merging import Extent, measure_merges
+from tests.client import Client
+from tests.stack import Service, Stack
+
+ONCE = Schedule(rounds=1, repeats=1, warm_up=0)
+
+
+def test_one_merge_is_measured_by_size_and_by_affected_projects(engine: Engine) -> None:
+    comparisons = measure_merges(engine, Extent(sizes=(30, 60), readers=(1, 2)), ONCE)
+    assert [(comparison.subject, comparison.baseline) for comparison in comparisons] == [
+        ("merge among 60 Memories", "merge among 30 Memories"),
+        ("merge affecting 2 projects", "merge affecting 1 project"),
+        ("merge affecting 1 project", "bare writes, 1 project"),
+        ("merge affecting 2 projects", "bare writes, 2 projects"),
+    ]
+
+
+def test_commands_are_measured_against_an_empty_workflow(
+    stack: Stack, engine: Engine, api: Client, worker: Service
+) -> None:
+    submitted, merged = measure_latency(stack, engine, api.base_url, ONCE)
+    assert submitted.against == merged.against
+    assert min(*submitted.measured, *merged.measured, *submitted.against) > 0
+
+
+def test_a_lane_is_measured_against_a_loop(stack: Stack, engine: Engine, worker: Service) -> None:
+    comparison = measure_lane(stack, engine, engine, merges=3, rounds=1, warm_up=1)
+    assert len(comparison.ratios) == 1
