@@ -36,7 +36,7 @@ WARM_UP = 12
 FULL = Plan(
     commands=Schedule(rounds=7, repeats=15, warm_up=WARM_UP),
     lane_merges=200,
-    lane_rounds=7,
+    lane_rounds=5,
     extent=Extent(sizes=(1_000, 10_000, 100_000), readers=(1, 100, 1_000)),
     merges=Schedule(rounds=7, repeats=15, warm_up=WARM_UP),
 )
@@ -53,7 +53,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a smoke run: small, and too short to mean anything")
     plan = QUICK if parser.parse_args().quick else FULL
-    print(table([*measure_commands(plan), *measure_transactions(plan)]))
+    for measure in (measure_commands, measure_transactions):
+        print(table(measure(plan)), end="\n\n", flush=True)
 
 
 def measure_commands(plan: Plan) -> list[Comparison]:
