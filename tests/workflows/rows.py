@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pydantic import JsonValue
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine
 from sqlmodel import Session
 
 from activities.accepting import ProposedOperation
@@ -156,10 +156,8 @@ def operation_of(engine: Engine, due: Due) -> StoredOperation:
     return operation
 
 
-def unfinished(engine: Engine) -> int:
-    with engine.connect() as connection:
-        return int(
-            connection.execute(
-                text("select count(*) from operations where status in ('pending', 'running')")
-            ).scalar_one()
-        )
+def succeeded(engine: Engine, due: Due) -> bool:
+    """Whether the operation has succeeded; one that failed fails the test instead of letting it wait."""
+    operation = operation_of(engine, due)
+    assert operation.status != "failed", operation.problem
+    return operation.status == "succeeded"

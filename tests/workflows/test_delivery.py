@@ -20,7 +20,7 @@ from tests.workflows.rows import (
     an_accepted_command,
     an_accepted_selection,
     an_accepted_submit,
-    operation_of,
+    succeeded,
 )
 from workflows.delivery import DeliveryLoop
 from workflows.ids import projection_workflow_id
@@ -50,7 +50,7 @@ async def a_service(engine: Engine, settings: Settings) -> AsyncIterator[tuple[D
 
 
 def all_succeeded(engine: Engine, dues: Sequence[Due]) -> bool:
-    return all(operation_of(engine, due).status == "succeeded" for due in dues)
+    return all(succeeded(engine, due) for due in dues)
 
 
 def mark(engine: Engine, review_id: str | None, *, changed: bool) -> None:

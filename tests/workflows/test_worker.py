@@ -9,9 +9,8 @@ import pytest
 from sqlalchemy import Engine, text
 
 from models.settings import Settings, SettingsInvalid
-from models.store.operations import Due
 from tests.stack import Service, Stack, start_worker
-from tests.workflows.rows import Tenant, a_tenant, an_accepted_selection, an_accepted_submit, operation_of
+from tests.workflows.rows import Tenant, a_tenant, an_accepted_selection, an_accepted_submit, succeeded
 from workflows.worker import serve
 
 PATIENCE_S = 45
@@ -24,6 +23,7 @@ def a_worker_process(stack: Stack, **variables: str) -> Iterator[Service]:
         yield service
     finally:
         service.kill()
+        print(service.log_text())  # noqa: T201  (pytest shows it when the test fails)
 
 
 @contextlib.contextmanager
@@ -38,6 +38,7 @@ def a_worker_process_that_waits(stack: Stack, *, for_what: str, until_then: Call
         yield service
     finally:
         service.kill()
+        print(service.log_text())  # noqa: T201  (pytest shows it when the test fails)
     assert service.log_text().count(f"waiting for {for_what}") == 1
 
 
@@ -68,10 +69,6 @@ def waits_for_a_lock(engine: Engine) -> bool:
                 """)
             ).scalar_one()
         )
-
-
-def succeeded(engine: Engine, due: Due) -> bool:
-    return operation_of(engine, due).status == "succeeded"
 
 
 def test_asked_to_end_it_finishes_what_it_began(stack: Stack, engine: Engine) -> None:
