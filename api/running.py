@@ -59,9 +59,13 @@ def authenticate(connection: Connection, incoming: Incoming) -> Credential:
 
 
 def run_read(incoming: Incoming, function: ReadFunction) -> Answer | Held:
-    """Answer a GET on a read-only connection."""
-    engine = incoming.services.engine.execution_options(postgresql_readonly=True)
-    with engine.connect() as connection:
+    """Answer a GET from one read-only snapshot.
+
+    A Review, its Drafts and the heads they meet are several statements: read at different moments, beside a merge,
+    they showed blockers that never were.
+    """
+    with incoming.services.engine.connect() as connection:
+        connection.execution_options(postgresql_readonly=True, isolation_level="REPEATABLE READ")
         call = Read(incoming, authenticate(connection, incoming), connection)
         outcome = function(call)
     _require_admission(call)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -577,6 +578,28 @@ def test_mergeability_lists_what_would_be_created_updated_and_deleted(api: Clien
     assert mergeability["creates"] == [{"memory_id": final(provisional(draft, 2)), "path": "c.md"}]
     assert mergeability["updates"] == [{"memory_id": changed, "path": "b.md"}]
     assert mergeability["deletes"] == [{"memory_id": gone, "path": "gone.md"}]
+
+
+def test_a_review_is_shown_as_it_was_at_one_moment_while_it_is_merged(api: Client) -> None:
+    organization, project_id = a_place(api)
+    seen: list[Json] = []
+    with ThreadPoolExecutor(4) as readers:
+        for number in range(5):
+            operations = [creates(f"{number}/{name}.md") for name in range(50)]
+            review = a_review(organization.owner, a_draft(organization.owner, project_id, *operations))
+            merging = readers.submit(merge, organization.owner, review)
+            while not merging.done():
+                seen += readers.map(reread, [organization.owner] * 3, [review] * 3)
+            ok(merging.result())
+    moments = {
+        (
+            str(review["status"]),
+            str(inside(review, "mergeability")["state"]),
+            str(listed(review, "drafts")[0]["status"]),
+        )
+        for review in seen
+    }
+    assert moments <= {("open", "mergeable", "submitted"), ("merged", "closed", "merged")}
 
 
 def test_a_direct_merge_counts_as_its_actors_approval(api: Client) -> None:
