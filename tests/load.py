@@ -127,10 +127,14 @@ class Crowd:
     async def post(self, path: str, body: Json, headers: dict[str, str] | None = None) -> httpx.Response:
         return await self._http.post(path, json=body, headers=headers)
 
-    async def merge(self, review: Ready, *, wait: int = 0) -> httpx.Response:
-        """Ask for a merge; `wait` is how long the server may take before it answers 202."""
+    async def command(self, path: str, body: Json, key: str, *, wait: int = 0) -> httpx.Response:
+        """Ask for a command by a key; `wait` is how long the server may take before it answers 202."""
         prefer = {"Prefer": f"wait={wait}"} if wait else {}
-        return await self.post(review.path, review.body, {"Idempotency-Key": review.key, **prefer})
+        return await self.post(path, body, {"Idempotency-Key": key, **prefer})
+
+    async def merge(self, review: Ready, *, wait: int = 0) -> httpx.Response:
+        """Ask for a merge."""
+        return await self.command(review.path, review.body, review.key, wait=wait)
 
     async def persistently(self, send: Callable[[], Awaitable[httpx.Response]]) -> httpx.Response:
         """The answer to a request that is repeated until an outage no longer spoils it."""
@@ -146,11 +150,15 @@ class Crowd:
                     return answer
             await asyncio.sleep(PAUSE_S)
 
-    async def accepted(self, review: Ready, *, wait: int = 0) -> str:
-        """Where the operation of a merge is found, however often it has to be asked for."""
-        answer = await self.persistently(lambda: self.merge(review, wait=wait))
+    async def operation_of(self, path: str, body: Json, key: str, *, wait: int = 0) -> str:
+        """Where the operation of a command is found, however often it has to be asked for."""
+        answer = await self.persistently(lambda: self.command(path, body, key, wait=wait))
         assert "Location" in answer.headers, answer.text
         return str(answer.headers["Location"]).removeprefix(PREFIX)
+
+    async def accepted(self, review: Ready) -> str:
+        """Where the operation of a merge is found."""
+        return await self.operation_of(review.path, review.body, review.key)
 
     async def outcome(self, location: str) -> Json:
         """An operation, once it has ended."""
