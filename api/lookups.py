@@ -1,7 +1,7 @@
 """Finding what a path names, for whoever asks: 404 for what is not there and for what the caller may not know of."""
 
 from api.calls import Read
-from models.errors import NotFound
+from models.errors import Forbidden, NotFound
 from models.identifiers import DraftId, ProjectId, ReviewId
 from models.store.access import ProjectAccess, require_project
 from models.store.drafts import read_draft
@@ -43,3 +43,9 @@ def find_review(call: Read, review_id: str) -> tuple[ReviewRow, ProjectAccess]:
     if review is None:
         raise NotFound("There is no such Review.")
     return review, find_project(call, review.project_id, include_deleted=True)
+
+
+def require_author_or_administrator(call: Read, review: ReviewRow, access: ProjectAccess) -> None:
+    """Raise Forbidden unless the Review's author, an owner or an admin asks."""
+    if review.author_id != call.principal.user_id and not access.administers:
+        raise Forbidden("Only the Review's author, owners and admins may do this.")

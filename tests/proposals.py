@@ -1,13 +1,19 @@
 """Steps of the pipeline over HTTP: propose, submit, decide, merge; each waits for its outcome and expects success."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import httpx
 from pydantic import JsonValue
 
-from tests.client import Client, Json, ok
+from tests.client import Client, Json, Organization, Person, a_project, an_organization, ok
 
 WAIT = {"Prefer": "wait=25"}
+
+
+def a_place(api: Client) -> tuple[Organization, str]:
+    """A new organization and a project of its owner's."""
+    organization = an_organization(api)
+    return organization, a_project(organization.owner)
 
 
 def creates(path: str, content: str = "text\n", description: str | None = None) -> Json:
@@ -137,3 +143,22 @@ def select(client: Client, project_id: str, memory_ids: Sequence[str]) -> httpx.
     path = f"/projects/{project_id}/org-selections"
     revision = ok(client.get(path))["revision"]
     return client.put(path, {"resource_ids": [*memory_ids]}, headers={**WAIT, "If-Match": f'"{revision}"'})
+
+
+def reread(client: Client, resource: Json) -> Json:
+    """A Review or a Draft as it is now."""
+    kind = "review" if "submissions" in resource else "draft"
+    return ok(client.get(f"/{kind}s/{resource[f'{kind}_id']}"))
+
+
+def while_away(organization: Organization, project_id: str, person: Person, act: Callable[[], object]) -> None:
+    """Do something while a member has left the project, so that the member's open Drafts hold nothing."""
+    members = f"/projects/{project_id}/members"
+    assert organization.owner.delete(f"{members}/{person.user_id}").status_code == 204
+    act()
+    ok(organization.owner.post(members, {"user_id": person.user_id, "role": "member"}), 201)
+
+
+def outcome(client: Client, operation: Json) -> Json:
+    """The operation once it is finished."""
+    return ok(client.get(f"/operations/{operation['operation_id']}", wait=25))

@@ -2,10 +2,11 @@
 
 import pytest
 
-from tests.client import Client, Json, Organization, a_member, a_project, an_organization, items, ok, problem
+from tests.client import Client, Json, a_member, items, ok, problem
 from tests.client import refused_fields as fields
 from tests.proposals import (
     a_draft,
+    a_place,
     a_review,
     all_items,
     append,
@@ -20,11 +21,6 @@ from tests.proposals import (
 )
 
 pytestmark = pytest.mark.usefixtures("worker")
-
-
-def a_place(api: Client) -> tuple[Organization, str]:
-    organization = an_organization(api)
-    return organization, a_project(organization.owner)
 
 
 def comments(review: Json) -> str:

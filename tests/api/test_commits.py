@@ -5,15 +5,10 @@ import json
 
 import pytest
 
-from tests.client import Client, Organization, a_member, a_person, a_project, an_organization, items, ok, problem
-from tests.proposals import all_items, creates, deletes, inside, listed, published, select, updates
+from tests.client import Client, a_member, a_person, a_project, an_organization, items, ok, problem
+from tests.proposals import a_place, all_items, creates, deletes, inside, listed, published, select, updates
 
 pytestmark = pytest.mark.usefixtures("worker")
-
-
-def a_place(api: Client) -> tuple[Organization, str]:
-    organization = an_organization(api)
-    return organization, a_project(organization.owner)
 
 
 def test_an_empty_chain_has_no_commit_and_nothing_to_download(api: Client) -> None:

@@ -4,15 +4,10 @@ import hashlib
 
 import pytest
 
-from tests.client import Client, Organization, a_person, a_project, an_organization, items, ok, problem, refused_fields
-from tests.proposals import all_items, creates, deletes, inside, published, renames, updates
+from tests.client import Client, a_person, an_organization, items, ok, problem, refused_fields
+from tests.proposals import a_place, all_items, creates, deletes, inside, published, renames, updates
 
 pytestmark = pytest.mark.usefixtures("worker")
-
-
-def a_place(api: Client) -> tuple[Organization, str]:
-    organization = an_organization(api)
-    return organization, a_project(organization.owner)
 
 
 def test_a_memory_is_read_with_its_text_and_entity_tag(api: Client) -> None:

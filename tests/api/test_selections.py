@@ -2,10 +2,11 @@
 
 import pytest
 
-from tests.client import Client, Organization, a_member, a_project, an_organization, items, ok, problem, refused_fields
+from tests.client import Client, a_member, a_project, items, ok, problem, refused_fields
 from tests.proposals import (
     WAIT,
     a_draft,
+    a_place,
     a_review,
     creates,
     deletes,
@@ -18,11 +19,6 @@ from tests.proposals import (
 )
 
 pytestmark = pytest.mark.usefixtures("worker")
-
-
-def a_place(api: Client) -> tuple[Organization, str]:
-    organization = an_organization(api)
-    return organization, a_project(organization.owner)
 
 
 def test_a_new_project_uses_nothing(api: Client) -> None:
@@ -178,4 +174,4 @@ def test_what_a_schema_can_tell_of_a_selection_is_refused(api: Client) -> None:
         ({"resource_ids": [""]}, ("resource_ids[0]", "too_short")),
         ({"resource_ids": [], "revision": 0}, ("revision", "unknown")),
     ):
-        assert refused_fields(organization.owner.put(path, body, version=0)) == {error}  # type: ignore[arg-type]
+        assert refused_fields(organization.owner.put(path, body, version=0)) == {error}
