@@ -59,12 +59,17 @@ def _operation(stored: StoredDraftOperation) -> DraftOperationBody:
 
 
 UPSTREAM = text("""
-    select distinct d.draft_id
-    from drafts d
-    join draft_operations o on o.org_id = d.org_id and o.draft_id = d.draft_id
-    join memory_versions v on v.org_id = o.org_id and v.memory_id = o.memory_id
-     and (v.from_version > d.base_version or v.to_version > d.base_version)
-    where d.org_id = :org_id and d.draft_id = any(:draft_ids)
+    select d.draft_id from drafts d
+    where d.org_id = :org_id and d.draft_id = any(:draft_ids) and (
+        select true from draft_operations o
+        cross join lateral (
+            select v.from_version, v.to_version from memory_versions v
+            where v.org_id = o.org_id and v.memory_id = o.memory_id order by v.from_version desc limit 1
+        ) latest
+        where o.org_id = d.org_id and o.draft_id = d.draft_id
+          and (latest.from_version > d.base_version or latest.to_version > d.base_version)
+        limit 1
+    )
 """)
 
 

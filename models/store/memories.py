@@ -10,17 +10,18 @@ from models.rules.paths import ancestor_keys, path_key
 from models.rules.states import Body, MemoryState
 from models.store.transaction import Transaction
 
-STATES_AT = text("""
-    select v.memory_id, v.path, v.description, v.blob_id, b.content_hash
-    from memory_versions v join blobs b on b.org_id = v.org_id and b.blob_id = v.blob_id
+CONTENT_HASH = "(select b.content_hash from blobs b where b.org_id = v.org_id and b.blob_id = v.blob_id)"
+STATES_AT = text(f"""
+    select v.memory_id, v.path, v.description, v.blob_id, {CONTENT_HASH} as content_hash
+    from memory_versions v
     where v.org_id = :org_id and v.memory_id = any(:memory_ids)
       and v.from_version <= :version and (v.to_version is null or v.to_version > :version)
-""")
-HEADS = text("""
-    select v.memory_id, v.path, v.description, v.blob_id, b.content_hash
-    from memory_versions v join blobs b on b.org_id = v.org_id and b.blob_id = v.blob_id
+""")  # noqa: S608  (a constant)
+HEADS = text(f"""
+    select v.memory_id, v.path, v.description, v.blob_id, {CONTENT_HASH} as content_hash
+    from memory_versions v
     where v.org_id = :org_id and v.memory_id = any(:memory_ids) and v.to_version is null
-""")
+""")  # noqa: S608  (a constant)
 
 
 def states_at(
@@ -68,7 +69,8 @@ def memories_at_paths(
     return {path: found[path] for path in paths if path in found}
 
 
-# Two range probes a key in byte order: below "k/" lies everything inside the folder k ('0' follows '/').
+# A range probe a key in byte order: from "k/" on lies everything inside the folder k, up to "k0" ('0' follows '/').
+# The order keeps it a probe of that index: as a join it was planned, without statistics, as all rows for each key.
 OCCUPANTS = text("""
     select memory_id, path from memory_versions
     where org_id = :org_id and to_version is null and path_key = any(:at_or_above)
@@ -79,6 +81,7 @@ OCCUPANTS = text("""
         select memory_id, path from memory_versions
         where org_id = :org_id and to_version is null
           and path_key >= (k.key || '/') collate "C" and path_key < (k.key || '0') collate "C"
+        order by path_key
     ) v
 """)
 

@@ -94,8 +94,8 @@ def refresh_projections(tx: Transaction, change: ProjectionChange, cause: Commit
     _close_entries(tx, change)
     _open_entries(tx, change)
     _open_selection_entries(tx, change.reselected)
-    buckets = {(project_id, bucket_of(memory_id)) for project_id, memory_id in change.touched()}
-    tree_ids = rehash_projects(tx, buckets)
+    buckets = {bucket_of(memory_id) for _, memory_id in change.touched()}
+    tree_ids = rehash_projects(tx, change.project_ids, buckets)
     commits = [StoredCommit.of(_fields(tx, refs[each], change, cause, tree_ids[each])) for each in change.project_ids]
     write_commits(tx, commits)
     _advance_refs(tx, commits)
@@ -103,14 +103,23 @@ def refresh_projections(tx: Transaction, change: ProjectionChange, cause: Commit
 
 
 # Refs step last, with their commits: until then what is closed and opened belongs to the version after theirs.
+# Each entry is looked up by its key, one after the other, and entries come as arrays: joins with rows that are in no
+# statistics yet were planned as a scan of the whole organization for each of thousands of entries.
 CLOSE = text("""
-    update projection_versions p set to_version = r.version + 1
-    from unnest(cast(:project_ids as text[]), cast(:memory_ids as text[])) as c(project_id, memory_id), project_refs r
-    where p.org_id = :org_id and p.project_id = c.project_id and p.memory_id = c.memory_id and p.to_version is null
-      and r.org_id = :org_id and r.project_id = c.project_id
+    update projection_versions p set to_version = 1 + (
+        select r.version from project_refs r where r.org_id = p.org_id and r.project_id = p.project_id
+    )
+    where p.org_id = :org_id and p.ctid = any(array(
+        select h.ctid
+        from unnest(cast(:project_ids as text[]), cast(:memory_ids as text[])) as c(project_id, memory_id)
+        cross join lateral (
+            select v.ctid, v.to_version from projection_versions v
+            where v.org_id = :org_id and v.project_id = c.project_id and v.memory_id = c.memory_id
+            order by v.from_version desc limit 1
+        ) h
+        where h.to_version is null
+    ))
 """)
-# Entries come as arrays: a join with heads that this transaction has just written, and that are in no statistics yet,
-# was planned as a scan of the whole organization for each of twenty thousand entries.
 OPEN = text("""
     insert into projection_versions
         (org_id, project_id, memory_id, from_version, path, description, blob_id, bucket, entry_digest)

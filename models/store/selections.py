@@ -66,9 +66,16 @@ def selection_body(connection: Connection, org_id: OrganizationId, project_id: P
         text(f"""
             select {MEMORY_COLUMNS}
             from org_selections s
-            join memories m on m.org_id = s.org_id and m.memory_id = s.memory_id
-            join memory_versions v on v.org_id = s.org_id and v.memory_id = s.memory_id and v.to_version is null
-            join blobs b on b.org_id = v.org_id and b.blob_id = v.blob_id
+            cross join lateral (
+                select * from memories where org_id = s.org_id and memory_id = s.memory_id limit 1
+            ) m
+            cross join lateral (
+                select * from memory_versions
+                where org_id = s.org_id and memory_id = s.memory_id order by from_version desc limit 1
+            ) v
+            cross join lateral (
+                select content_hash from blobs where org_id = v.org_id and blob_id = v.blob_id limit 1
+            ) b
             where s.org_id = :org_id and s.project_id = :project_id
             order by v.path_key
         """),  # noqa: S608  (a constant list of columns)
