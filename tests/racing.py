@@ -10,8 +10,9 @@ from typing import TypeVar
 
 from sqlalchemy import Engine, text
 
-from models.database import build_engine, libpq_url
+from models.database import build_engine
 from models.settings import Settings
+from tests.databases import url_of
 
 T = TypeVar("T")
 
@@ -37,8 +38,7 @@ def without_deadlocks(engine: Engine, *, connections: int) -> Iterator[Engine]:
     """A pool of its own; leaving the block asserts that the server has broken no deadlock meanwhile."""
     before = _deadlocks(engine)
     name = f"canonry-race-{random.getrandbits(32)}"
-    url = libpq_url(engine.url.render_as_string(hide_password=False))
-    pool = build_engine(url, Settings(), pool_size=connections, application_name=name)
+    pool = build_engine(url_of(engine), Settings(), pool_size=connections, application_name=name)
     try:
         yield pool
     finally:

@@ -7,9 +7,10 @@ not committed must leave every row of the organization as it was, so the next at
 from collections.abc import Callable, Iterator
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, create_engine
 from sqlalchemy.exc import DBAPIError
 
+from models.database import sqlalchemy_url
 from models.errors import DraftClosed
 from models.store.locks import DraftRow
 from models.store.operations import StoredOperation
@@ -21,6 +22,7 @@ from tests.commands import (
     operation_now,
     result_of,
 )
+from tests.databases import a_database
 from tests.fuse import COMMIT, Fuse, fused
 from tests.invariants import check_invariants
 from tests.organization_rows import TABLES, read_rows
@@ -32,6 +34,16 @@ from tests.rows import (
     discarded,
 )
 from tests.scenarios import COMMANDS
+from tests.stack import Stack
+
+
+@pytest.fixture(scope="module")
+def engine(stack: Stack) -> Iterator[Engine]:
+    """A pool on a database that no worker serves."""
+    server = create_engine(sqlalchemy_url(stack.database_url))
+    with a_database(server) as pool:
+        yield pool
+    server.dispose()
 
 
 @pytest.fixture

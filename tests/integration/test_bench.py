@@ -1,15 +1,28 @@
 """The benchmarks run; what they measure means nothing here."""
 
+from collections.abc import Iterator
+
+import pytest
 from sqlalchemy import Engine
 
 from bench.lane import measure_lane
 from bench.latency import measure_latency
 from bench.measuring import Schedule
 from bench.merging import Extent, measure_merges
+from models.database import build_engine
+from models.settings import Settings
 from tests.client import Client
 from tests.stack import Service, Stack
 
 ONCE = Schedule(rounds=1, repeats=1, warm_up=0)
+
+
+@pytest.fixture(scope="module")
+def engine(stack: Stack) -> Iterator[Engine]:
+    """A pool on the database that API and worker serve."""
+    pool = build_engine(stack.database_url, Settings(), pool_size=10, application_name="canonry-test")
+    yield pool
+    pool.dispose()
 
 
 def test_one_merge_is_measured_by_size_and_by_affected_projects(engine: Engine) -> None:

@@ -1,37 +1,15 @@
 """The schema's history: from nothing to today's tables, and no difference between the two (architecture.md §2)."""
 
-import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import Connection, Engine, create_engine, text
+from sqlalchemy import Connection, Engine, text
 from sqlmodel import SQLModel
 
 import models.tables
 from models.migrations import is_current, upgrade
+from tests.databases import an_empty_database, url_of
 
 assert models.tables.__all__
-
-
-@contextmanager
-def an_empty_database(engine: Engine) -> Iterator[Engine]:
-    """A new database of the same server."""
-    name = f"test_{uuid.uuid4().hex}"
-    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.execute(text(f"create database {name}"))
-    empty = create_engine(engine.url.set(database=name))
-    try:
-        yield empty
-    finally:
-        empty.dispose()
-        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            connection.execute(text(f"drop database {name} with (force)"))
-
-
-def url_of(engine: Engine) -> str:
-    return engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
 
 
 def drift(connection: Connection) -> list[object]:
