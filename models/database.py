@@ -1,11 +1,13 @@
 """Connections: one engine a process, sized by settings, with the time-outs that keep every transaction short."""
 
-from sqlalchemy import URL, Engine, create_engine, make_url
-from sqlalchemy.pool import QueuePool
+from psycopg import Connection
+from sqlalchemy import URL, Engine, create_engine, event, make_url
+from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from models.settings import Settings
 
 RECYCLE_S = 1_800  # connections are renewed every half hour, so that none outlives a fail-over for long
+TRANSACTION_TIMEOUT_SINCE = 17_00_00  # PostgreSQL 17, as the server numbers itself; older ones refuse the option
 
 
 def sqlalchemy_url(url: str) -> URL:
@@ -22,7 +24,8 @@ def build_engine(url: str, settings: Settings, *, pool_size: int, application_na
     """A pool of at most `pool_size` connections; callers beyond it wait for one.
 
     Every connection carries the lock, statement and transaction time-outs of the settings. The last one bounds the
-    change feed's lag and exists from PostgreSQL 17 on; older servers keep the idle time-out alone.
+    change feed's lag, however busy a transaction is, and exists from PostgreSQL 17 on; on older servers it ends idle
+    transactions alone.
     """
     engine = create_engine(
         sqlalchemy_url(url),
@@ -34,7 +37,20 @@ def build_engine(url: str, settings: Settings, *, pool_size: int, application_na
         hide_parameters=True,  # an error's text may reach a log, and parameters hold contents
         connect_args={"application_name": application_name, "options": _options(settings), "connect_timeout": 5},
     )
+    _bound_transactions(engine, settings.transaction_timeout_ms)
     return engine.execution_options(isolation_level="READ COMMITTED")
+
+
+def _bound_transactions(engine: Engine, timeout_ms: int) -> None:
+    """Have every new connection's server end its long transactions; only a server that is there says if it can."""
+
+    def bound(connection: Connection, _: ConnectionPoolEntry) -> None:
+        if connection.info.server_version < TRANSACTION_TIMEOUT_SINCE:
+            return
+        connection.execute(f"set transaction_timeout = {timeout_ms:d}")
+        connection.commit()
+
+    event.listen(engine, "connect", bound)
 
 
 def _options(settings: Settings) -> str:
