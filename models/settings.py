@@ -10,6 +10,9 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 PREFIX = "CANONRY_"
 
+LONGEST_TIMEOUT_MS = 29_000
+"""Below the 30 s that every activity may take, so that the database gives up first and says why."""
+
 CLIENT_VARIABLES = frozenset({"CANONRY_URL", "CANONRY_TOKEN"})
 """Read by commands that speak to a server; known, but not settings of the server."""
 
@@ -63,11 +66,17 @@ class Settings(BaseSettings):
     worker_pool_size: int = Field(
         default=10, ge=2, le=100, description="database connections (and activity threads) of one worker process"
     )
-    # Below every activity's start-to-close, so that the database gives up first.
-    lock_timeout_ms: int = Field(default=8_000, ge=100, le=60_000, description="how long a statement waits for a lock")
-    statement_timeout_ms: int = Field(default=12_000, ge=100, le=60_000, description="how long a statement may run")
+    lock_timeout_ms: int = Field(
+        default=8_000, ge=100, le=LONGEST_TIMEOUT_MS, description="how long a statement waits for a lock"
+    )
+    statement_timeout_ms: int = Field(
+        default=12_000, ge=100, le=LONGEST_TIMEOUT_MS, description="how long a statement may run"
+    )
     transaction_timeout_ms: int = Field(
-        default=25_000, ge=1_000, le=120_000, description="how long a transaction may stay open (bounds the feed's lag)"
+        default=25_000,
+        ge=1_000,
+        le=LONGEST_TIMEOUT_MS,
+        description="how long a transaction may stay open (bounds the feed's lag); before PostgreSQL 17, stay idle",
     )
 
     # Deliveries are cheap and idempotent; 5 s hides a restart of Temporal, 30 s bounds the wait after a long outage.
@@ -81,10 +90,18 @@ class Settings(BaseSettings):
 
     # The server suggests to continue at 4,096 events; an idle lane never reaches it, a busy one does in minutes.
     lane_max_batches: int = Field(
-        default=200, ge=1, le=1_000, description="batches a publication lane runs before it continues as new"
+        default=200,
+        ge=1,
+        le=1_000,
+        description="batches a publication lane runs before it continues as new; taken when the lane starts",
     )
     # One activity start-to-close is 30 s, and a batch stops itself at half of it.
-    lane_batch_size: int = Field(default=100, ge=1, le=1_000, description="merges handed to one publishing activity")
+    lane_batch_size: int = Field(
+        default=100,
+        ge=1,
+        le=1_000,
+        description="merges handed to one publishing activity; taken when a publication lane starts",
+    )
 
     shutdown_grace_s: float = Field(default=25.0, gt=0, le=300, description="how long a worker finishes what it began")
     log_level: str = Field(

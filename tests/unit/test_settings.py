@@ -1,6 +1,7 @@
 import pytest
 
 from models.settings import PREFIX, Settings, SettingsInvalid, load_settings
+from workflows.patience import TRANSACTION
 
 
 def refusal(**variables: str) -> str:
@@ -54,6 +55,12 @@ def test_a_wrong_value_is_refused_by_name_with_what_is_accepted(name: str, value
 def test_all_wrong_settings_are_told_at_once() -> None:
     lines = refusal(PORT="x", LOG_LEVEL="loud").splitlines()
     assert [line.split(":")[0] for line in lines] == ["CANONRY_PORT", "CANONRY_LOG_LEVEL"]
+
+
+@pytest.mark.parametrize("name", ["LOCK_TIMEOUT_MS", "STATEMENT_TIMEOUT_MS", "TRANSACTION_TIMEOUT_MS"])
+def test_the_database_cannot_be_told_to_outwait_an_activity(name: str) -> None:
+    start_to_close_ms = int(TRANSACTION["start_to_close_timeout"].total_seconds() * 1_000)
+    assert "less than or equal to" in refusal(**{name: str(start_to_close_ms)})
 
 
 @pytest.mark.parametrize("name", ["CANONRY_URL", "CANONRY_TOKEN"])
