@@ -17,7 +17,7 @@ from tests.stack import Service, Stack
 ONCE = Schedule(rounds=1, repeats=1, warm_up=0)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def engine(stack: Stack) -> Iterator[Engine]:
     """A pool on the database that API and worker serve."""
     pool = build_engine(stack.database_url, Settings(), pool_size=10, application_name="canonry-test")
