@@ -2,18 +2,16 @@
 
 from collections.abc import Sequence
 
+from activities.recording import record_review, tell_drafts
 from models.errors import JsonValue
 from models.identifiers import ProjectId, ReviewId, UserId
 from models.store.audit import record_audit
 from models.store.drafts import set_status, unfinished_drafts
-from models.store.events import append_event
 from models.store.locks import DraftRow, ReviewRow, lock_drafts, lock_project, lock_review
 from models.store.reviews import (
     ReviewChange,
-    add_to_timeline,
     change_review,
     drop_approvals,
-    latest_members,
     projects_of,
     unfinished_reviews,
 )
@@ -32,24 +30,13 @@ def withdraw_review(
     drop_approvals(tx, review.review_id)
     submitted = [draft for draft in drafts if draft.status == "submitted" and draft.review_id == review.review_id]
     set_status(tx, [draft.draft_id for draft in submitted], "open")
-    change_review(tx, review.review_id, ReviewChange(status="withdrawn", closed_reason=closed_reason))
-    add_to_timeline(
-        tx,
-        review.review_id,
-        "withdrawn",
-        submission=review.submission,
-        new_hash=review.result_hash,
-        reason=reason or (None if closed_reason == "withdrawn" else closed_reason),
-    )
+    withdrawn = change_review(tx, review.review_id, ReviewChange(status="withdrawn", closed_reason=closed_reason))
     tell_drafts(tx, submitted, "reopened")
-    append_event(
-        tx, "review.withdrawn", "review", review.review_id, project_id=review.project_id, version=review.version + 1
-    )
-    record_audit(
+    record_review(
         tx,
-        "review.withdrawn",
-        "review",
-        review.review_id,
+        withdrawn,
+        "withdrawn",
+        reason=reason or (None if closed_reason == "withdrawn" else closed_reason),
         before_hash=review.result_hash,
         detail={"reason": closed_reason},
     )
@@ -62,20 +49,6 @@ def mark_discarded(tx: Transaction, drafts: Sequence[DraftRow]) -> None:
     for draft in drafts:
         detail: dict[str, JsonValue] = {"author_id": draft.author_id, "review_id": draft.review_id}
         record_audit(tx, "draft.discard", "draft", draft.draft_id, detail=detail)
-
-
-def tell_drafts(tx: Transaction, drafts: Sequence[DraftRow], event: str) -> None:
-    """Tell their authors' followers what became of Drafts; each is given as it was a version before."""
-    for draft in drafts:
-        append_event(
-            tx,
-            f"draft.{event}",
-            "draft",
-            draft.draft_id,
-            project_id=draft.project_id,
-            user_id=draft.author_id,
-            version=draft.version + 1,
-        )
 
 
 def close_user_work(tx: Transaction, user_id: UserId) -> None:
@@ -98,14 +71,12 @@ def _close(
     author_id: UserId | None = None,
     project_id: ProjectId | None = None,
 ) -> None:
-    """Lock projects, Reviews and Drafts in the written order, then end them."""
+    """Lock projects, Reviews and Drafts in the written order, then end them; no Draft reopens in between."""
     draft_ids = unfinished_drafts(tx.connection, tx.org_id, author_id=author_id, project_id=project_id)
     for touched in projects_of(tx.connection, tx.org_id, review_ids):
         lock_project(tx.connection, tx.org_id, touched)
     reviews = [lock_review(tx.connection, tx.org_id, review_id) for review_id in review_ids]
     drafts = lock_drafts(tx.connection, tx.org_id, draft_ids)
     for review in reviews:
-        members = [member.draft_id for member in latest_members(tx.connection, review)]
-        in_review = [drafts[draft_id] for draft_id in members if draft_id in drafts]
-        withdraw_review(tx, review, in_review, closed_reason=closed_reason)
+        withdraw_review(tx, review, (), closed_reason=closed_reason)
     mark_discarded(tx, [draft for draft in drafts.values() if draft.status in ("open", "submitted")])

@@ -49,7 +49,7 @@ def add_comment(tx: Transaction, review_id: ReviewId, *, body: str, anchor: Anch
     if anchor is not None:
         comment = replace(comment, anchor_path=_anchor_path(tx, review, anchor), anchor_line=anchor.line)
     insert_comment(tx, comment)
-    _record(tx, review, comment, "comment.created")
+    _record(tx, review, comment, "comment.create", "comment.created")
     return comment
 
 
@@ -66,7 +66,8 @@ def resolve_comment(tx: Transaction, review_id: ReviewId, comment_id: CommentId,
         raise NotFound("The Review has no such comment.")
     if comment.resolved == resolved:
         return comment
-    _record(tx, review, comment, "comment.resolved" if resolved else "comment.reopened")
+    action, event = ("comment.resolve", "comment.resolved") if resolved else ("comment.reopen", "comment.reopened")
+    _record(tx, review, comment, action, event)
     return set_resolved(tx, comment, resolved=resolved)
 
 
@@ -99,6 +100,6 @@ def _anchor_path(tx: Transaction, review: ReviewRow, anchor: Anchor) -> str:
     return path
 
 
-def _record(tx: Transaction, review: ReviewRow, comment: CommentRow, event: str) -> None:
+def _record(tx: Transaction, review: ReviewRow, comment: CommentRow, action: str, event: str) -> None:
     append_event(tx, event, "comment", comment.comment_id, project_id=review.project_id)
-    record_audit(tx, event, "comment", comment.comment_id, detail={"review_id": review.review_id})
+    record_audit(tx, action, "comment", comment.comment_id, detail={"review_id": review.review_id})

@@ -1,22 +1,20 @@
 """Approve, reject and withdraw: decisions bind to exactly what was submitted (publication.md §4)."""
 
-from activities.closing import tell_drafts, withdraw_review
+from activities.closing import withdraw_review
+from activities.recording import record_review, tell_drafts
 from activities.requests import DecideRequest, WithdrawRequest
-from activities.scene import Scene, lock_scene, refuse, review_problems
+from activities.scene import Scene, lock_scene, named_review, refuse, review_problems
 from models.errors import Forbidden
-from models.identifiers import ReviewId, UserId
+from models.identifiers import UserId
 from models.rules.approvals import Approval, counted, needed
 from models.schemas.reviews import ReviewBody
 from models.store.access import ADMINISTRATORS
-from models.store.audit import record_audit
 from models.store.drafts import set_status
-from models.store.events import append_event
 from models.store.operations import StoredOperation
 from models.store.review_views import review_body
 from models.store.reviewers import administrators, required_approvals
 from models.store.reviews import (
     ReviewChange,
-    add_to_timeline,
     approvals_of,
     change_review,
     drop_approvals,
@@ -28,7 +26,7 @@ from models.store.transaction import Transaction
 def decide(tx: Transaction, operation: StoredOperation) -> ReviewBody:
     """Approve or reject a Review's latest submission."""
     request = DecideRequest.model_validate(operation.request)
-    scene = lock_scene(tx, operation.review_id or ReviewId(""))
+    scene = lock_scene(tx, named_review(operation))
     scene.access.require_administrator()
     if request.decision == "approved" and _stands(tx, scene):
         return review_body(tx.connection, tx.org_id, scene.review.review_id)
@@ -43,7 +41,7 @@ def decide(tx: Transaction, operation: StoredOperation) -> ReviewBody:
 def withdraw(tx: Transaction, operation: StoredOperation) -> ReviewBody:
     """Take a Review back; its Drafts reopen."""
     request = WithdrawRequest.model_validate(operation.request)
-    scene = lock_scene(tx, operation.review_id or ReviewId(""))
+    scene = lock_scene(tx, named_review(operation))
     if scene.review.author_id != tx.actor_id and scene.access.org_role not in ADMINISTRATORS:
         raise Forbidden("Only the Review's author, owners and admins withdraw it.")
     refuse(review_problems(scene, expected_version=request.expected_review_version, admits=("open", "approved")))
@@ -65,32 +63,16 @@ def _stands(tx: Transaction, scene: Scene) -> bool:
 def _approve(tx: Transaction, scene: Scene, request: DecideRequest) -> None:
     insert_approval(tx, scene.review)
     reached = len(count_approvals(tx, scene)) >= needed(required_approvals(tx.connection, tx.org_id))
-    change_review(tx, scene.review.review_id, ReviewChange(status="approved" if reached else None))
-    _record(tx, scene, "approved", request)
+    approved = change_review(tx, scene.review.review_id, ReviewChange(status="approved" if reached else None))
+    record_review(tx, approved, "approved", reason=request.body)
 
 
 def _reject(tx: Transaction, scene: Scene, request: DecideRequest) -> None:
     drop_approvals(tx, scene.review.review_id)
     set_status(tx, [draft.draft_id for draft in scene.member_drafts], "open")
-    change_review(tx, scene.review.review_id, ReviewChange(status="rejected"))
+    rejected = change_review(tx, scene.review.review_id, ReviewChange(status="rejected"))
     tell_drafts(tx, scene.member_drafts, "reopened")
-    _record(tx, scene, "rejected", request)
-
-
-def _record(tx: Transaction, scene: Scene, event: str, request: DecideRequest) -> None:
-    review = scene.review
-    add_to_timeline(
-        tx,
-        review.review_id,
-        event,
-        submission=review.submission,
-        new_hash=review.result_hash,
-        reason=request.body,
-    )
-    append_event(
-        tx, f"review.{event}", "review", review.review_id, project_id=review.project_id, version=review.version + 1
-    )
-    record_audit(tx, f"review.{event}", "review", review.review_id, after_hash=review.result_hash)
+    record_review(tx, rejected, "rejected", reason=request.body)
 
 
 def count_approvals(tx: Transaction, scene: Scene) -> tuple[UserId, ...]:

@@ -12,18 +12,17 @@ from sqlalchemy.exc import DBAPIError
 from temporalio import activity
 
 from activities.boundary import carry_out, is_transient
-from activities.closing import tell_drafts
 from activities.decisions import count_approvals
 from activities.messages import Command, PublishBatch, PublishedBatch
+from activities.recording import record_review, tell_drafts
 from activities.requests import MergeRequest
-from activities.scene import Scene, lock_scene, refuse, review_problems
+from activities.scene import Scene, lock_scene, named_review, refuse, review_problems
 from models.errors import ApprovalInvalidated, ApprovalsMissing, Problem, VersionConflict
-from models.identifiers import CommitId, MemoryId, OrganizationId, ReviewId, UserId, final_id, is_provisional
+from models.identifiers import CommitId, MemoryId, OrganizationId, UserId, final_id, is_provisional
 from models.rules.hashes import bucket_of, result_hash
 from models.rules.review import Evaluation
 from models.rules.states import MemoryState, State
 from models.schemas.reviews import CreatedMemory, MergeResult
-from models.store.audit import record_audit
 from models.store.commits import StoredCommit, advance_organization_ref, organization_commit_fields, write_commits
 from models.store.drafts import move_bases, set_status
 from models.store.events import append_event, append_project_commits
@@ -40,7 +39,7 @@ from models.store.projections import (
 from models.store.review_evaluation import evaluate_drafts
 from models.store.review_views import review_body
 from models.store.reviewers import required_approvals
-from models.store.reviews import ReviewChange, add_to_timeline, change_review, insert_approval
+from models.store.reviews import ReviewChange, change_review, insert_approval
 from models.store.transaction import Transaction
 from models.store.trees import rehash_organization
 
@@ -100,7 +99,7 @@ class _Published:
 def publish_review(tx: Transaction, operation: StoredOperation) -> MergeResult:
     """Publish a Review (publication.md §4, the five steps)."""
     request = MergeRequest.model_validate(operation.request)
-    scene = lock_scene(tx, operation.review_id or ReviewId(""))
+    scene = lock_scene(tx, named_review(operation))
     scene.access.require_administrator()
     approvers = count_approvals(tx, scene)
     evaluation = bring_up_to_date(tx, scene, request, approvers)
@@ -122,7 +121,7 @@ def bring_up_to_date(tx: Transaction, scene: Scene, request: MergeRequest, appro
             *_approval_problems(tx, scene, request, approvers, evaluation),
         ]
     )
-    move_bases(tx, scene.member_drafts, scene.ref)
+    tell_drafts(tx, move_bases(tx, scene.member_drafts, scene.ref), "base_moved", grown_by=0)
     return evaluation
 
 
@@ -224,17 +223,12 @@ def conclude(
     if tx.actor_id not in approvers:
         insert_approval(tx, review)
     set_status(tx, [member.draft_id for member in scene.members], "merged", review_id=review.review_id)
-    change_review(tx, review.review_id, ReviewChange(status="merged", merged_commit_id=published.commit_id))
-    add_to_timeline(tx, review.review_id, "merged", submission=review.submission, new_hash=review.result_hash)
+    merged = change_review(tx, review.review_id, ReviewChange(status="merged", merged_commit_id=published.commit_id))
     tell_drafts(tx, scene.member_drafts, "merged")
-    append_event(
-        tx, "review.merged", "review", review.review_id, project_id=review.project_id, version=review.version + 1
-    )
-    record_audit(
+    record_review(
         tx,
-        "review.merged",
-        "review",
-        review.review_id,
+        merged,
+        "merged",
         before_hash=scene.ref.commit_id,
         after_hash=published.commit_id,
         detail={"result_hash": review.result_hash},

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from models.errors import Problem, ProjectArchived, ReviewClosed, VersionConflict, first_by_precedence
-from models.identifiers import DraftId, ProjectId, ReviewId
+from models.errors import NotFound, Problem, ProjectArchived, ReviewClosed, VersionConflict, first_by_precedence
+from models.identifiers import DraftId, ReviewId
 from models.store.access import ProjectAccess, require_project
 from models.store.locks import (
     DraftRow,
@@ -16,6 +16,7 @@ from models.store.locks import (
     lock_project,
     lock_review,
 )
+from models.store.operations import StoredOperation
 from models.store.reviews import Member, latest_members, read_review
 from models.store.transaction import Transaction
 
@@ -37,6 +38,13 @@ class Scene:
         return [self.drafts[member.draft_id] for member in self.members]
 
 
+def named_review(operation: StoredOperation) -> ReviewId:
+    """The Review that a Review command was accepted for."""
+    if operation.review_id is None:
+        raise ValueError("the operation names no Review")
+    return operation.review_id
+
+
 def lock_scene(tx: Transaction, review_id: ReviewId, *, others: Collection[DraftId] = ()) -> Scene:
     """Lock coordination row, project, Review, its Drafts and `others`.
 
@@ -45,7 +53,9 @@ def lock_scene(tx: Transaction, review_id: ReviewId, *, others: Collection[Draft
     """
     ref = lock_coordination(tx.connection, tx.org_id)
     known = read_review(tx.connection, tx.org_id, review_id)
-    project = lock_project(tx.connection, tx.org_id, known.project_id if known else ProjectId(""))
+    if known is None:
+        raise NotFound("There is no such Review.")
+    project = lock_project(tx.connection, tx.org_id, known.project_id)
     access = require_project(tx.connection, tx.org_id, tx.actor_id, project.project_id, include_deleted=True)
     review = lock_review(tx.connection, tx.org_id, review_id)
     members = latest_members(tx.connection, review)

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from activities.closing import tell_drafts
+from activities.recording import record_review, tell_drafts
 from activities.requests import DraftReference, ResubmitRequest, SubmitRequest
-from activities.scene import Scene, archived, lock_scene, refuse, review_problems
+from activities.scene import Scene, archived, lock_scene, named_review, refuse, review_problems
 from models.errors import (
     DraftClosed,
     DraftSubmitted,
@@ -19,7 +19,6 @@ from models.identifiers import DraftId, ProjectId, ReviewId
 from models.rules.review import Evaluation
 from models.schemas.reviews import ReviewBody
 from models.store.access import require_project
-from models.store.audit import record_audit
 from models.store.drafts import keep_bodies, move_bases, set_status
 from models.store.events import append_event
 from models.store.locks import (
@@ -48,7 +47,7 @@ from models.store.transaction import Transaction
 def submit(tx: Transaction, operation: StoredOperation) -> ReviewBody:
     """Open a Review of Drafts; refused, it leaves every one of them as it was."""
     request = SubmitRequest.model_validate(operation.request)
-    review_id = _named_review(operation)
+    review_id = named_review(operation)
     ref = lock_coordination(tx.connection, tx.org_id)
     project = lock_project(tx.connection, tx.org_id, operation.project_id)
     require_project(tx.connection, tx.org_id, tx.actor_id, project.project_id).require_write()
@@ -65,7 +64,7 @@ def submit(tx: Transaction, operation: StoredOperation) -> ReviewBody:
 def resubmit(tx: Transaction, operation: StoredOperation) -> ReviewBody:
     """Add a submission to the author's Review; members left out reopen."""
     request = ResubmitRequest.model_validate(operation.request)
-    scene = lock_scene(tx, _named_review(operation), others=[item.draft_id for item in request.drafts])
+    scene = lock_scene(tx, named_review(operation), others=[item.draft_id for item in request.drafts])
     _require_author(tx, scene)
     drafts = _named_drafts(tx, request.drafts, scene.drafts)
     problems = [
@@ -126,12 +125,6 @@ def replace_submission(
         result_hash=new_hash,
     )
     return change_review(tx, review.review_id, change)
-
-
-def _named_review(operation: StoredOperation) -> ReviewId:
-    if operation.review_id is None:
-        raise ValueError("the operation names no Review")
-    return operation.review_id
 
 
 def _require_author(tx: Transaction, scene: Scene) -> None:
@@ -243,17 +236,13 @@ def _record_submission(
     event: str,
 ) -> None:
     """Bring the Drafts up to date, mark them submitted, and fix what was submitted."""
-    move_bases(tx, drafts, ref)
+    tell_drafts(tx, move_bases(tx, drafts, ref), "base_moved", grown_by=0)
     newly = [draft for draft in drafts if draft.status == "open"]
     set_status(tx, [draft.draft_id for draft in newly], "submitted", review_id=review.review_id)
     tell_drafts(tx, newly, "submitted")
     members = [Member(draft.draft_id, draft.version + (draft.status == "open")) for draft in drafts]
     _store_submission(tx, review, members, evaluation)
-    add_to_timeline(tx, review.review_id, event, submission=review.submission, new_hash=review.result_hash)
-    append_event(
-        tx, f"review.{event}", "review", review.review_id, project_id=review.project_id, version=review.version
-    )
-    record_audit(tx, f"review.{event}", "review", review.review_id, after_hash=review.result_hash)
+    record_review(tx, review, event)
 
 
 def _store_submission(tx: Transaction, review: ReviewRow, members: Sequence[Member], evaluation: Evaluation) -> None:

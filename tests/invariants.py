@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from sqlalchemy import Engine
 
+from activities.recording import AUDIT_ACTIONS
 from models.identifiers import CommitId, MemoryId, OrganizationId, ProjectId, ReviewId, TreeId, UserId
 from models.rules.hashes import (
     SELECTION_ENTRY_ID,
@@ -30,16 +31,7 @@ from tests.organization_rows import OrganizationRows, Row, read_rows
 ORGANIZATION = ""
 """The owner of the organization's own chain; a project's is its id."""
 
-AUDITED = (
-    "review.submitted",
-    "review.resubmitted",
-    "review.approved",
-    "review.rejected",
-    "review.withdrawn",
-    "review.merged",
-    "draft.discard",
-    "selection.replace",
-)
+AUDITED = (*AUDIT_ACTIONS.values(), "draft.discard", "selection.replace")
 
 
 def check_invariants(engine: Engine, org_id: OrganizationId) -> None:
@@ -309,9 +301,9 @@ def every_operation_that_ended_has_one_outcome(rows: OrganizationRows) -> None:
 
 def every_state_change_is_audited_once(rows: OrganizationRows) -> None:
     changes: Counter[tuple[str, str]] = Counter(
-        (f"review.{event['event']}", event["review_id"])
+        (AUDIT_ACTIONS[event["event"]], event["review_id"])
         for event in rows["review_timeline"]
-        if f"review.{event['event']}" in AUDITED
+        if event["event"] in AUDIT_ACTIONS
     )
     changes.update(("draft.discard", draft["draft_id"]) for draft in rows["drafts"] if draft["status"] == "discarded")
     changes.update(

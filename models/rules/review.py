@@ -157,14 +157,26 @@ def _judge_draft(
         evaluation.empty.append(DraftEmpty("The Draft's result equals Current.", draft_id=draft.draft_id))
     existing = [memory_id for memory_id in states if not is_provisional(memory_id)]
     evaluation.blockers.extend(_unselected(draft, existing, base, surroundings))
-    evaluation.blockers.extend(_overlaps(evaluation, draft, existing))
-    if draft.base_version != surroundings.version:
-        touched = {memory_id: states[memory_id] for memory_id in existing}
-        for memory_id in sorted(keeps_result(states=touched, base=base, current=surroundings.current)):
-            evaluation.needs_reconciliation.add(draft.draft_id)
-            evaluation.blockers.append(
-                _reconciliation_required(draft, "Current changed what this Draft changes.", memory_id=memory_id)
-            )
+    conflicts = [*_overlaps(evaluation, draft, existing), *_changed_upstream(draft, states, base, surroundings)]
+    if conflicts:
+        evaluation.needs_reconciliation.add(draft.draft_id)
+        evaluation.blockers.extend(conflicts)
+
+
+def _changed_upstream(
+    draft: ProposedDraft,
+    states: Mapping[MemoryId, State],
+    base: Mapping[MemoryId, MemoryState],
+    surroundings: Surroundings,
+) -> list[Problem]:
+    """Existing Memories whose final state would not stay equal on Current (publication.md §3)."""
+    if draft.base_version == surroundings.version:
+        return []
+    touched = {memory_id: state for memory_id, state in states.items() if not is_provisional(memory_id)}
+    return [
+        _reconciliation_required(draft, "Current changed what this Draft changes.", memory_id=memory_id)
+        for memory_id in sorted(keeps_result(states=touched, base=base, current=surroundings.current))
+    ]
 
 
 def _before(evaluation: Evaluation, memory_id: MemoryId, surroundings: Surroundings) -> State:
@@ -187,49 +199,74 @@ def _unselected(
             )
 
 
-def _overlaps(evaluation: Evaluation, draft: ProposedDraft, existing: Sequence[MemoryId]) -> Iterator[Problem]:
-    for memory_id in existing:
-        earlier = evaluation.last_touched_by.get(memory_id)
-        if earlier is not None:
-            evaluation.needs_reconciliation.add(draft.draft_id)
-            yield _reconciliation_required(
-                draft,
-                "An earlier Draft of this Review changes the same Memory.",
-                memory_id=memory_id,
-                other_draft_id=earlier.draft_id,
-            )
+def _overlaps(evaluation: Evaluation, draft: ProposedDraft, existing: Sequence[MemoryId]) -> list[Problem]:
+    """Existing Memories that an earlier Draft of the Review changes as well."""
+    earlier = {
+        memory_id: evaluation.last_touched_by[memory_id].draft_id
+        for memory_id in existing
+        if memory_id in evaluation.last_touched_by
+    }
+    return [
+        _reconciliation_required(
+            draft,
+            "An earlier Draft of this Review changes the same Memory.",
+            memory_id=memory_id,
+            other={"draft_id": draft_id},
+        )
+        for memory_id, draft_id in earlier.items()
+    ]
 
 
-def _meetings(evaluation: Evaluation, order: Sequence[DraftId]) -> Iterator[Problem]:
+def _meetings(evaluation: Evaluation, order: Sequence[DraftId]) -> list[Problem]:
     """Two Memories of the Review in each other's way: within one Draft a collision, across two a conflict."""
+    problems: list[Problem] = []
     for collision in collisions_within(evaluation.states):
         placing = {evaluation.placed_by[memory_id].draft_id: memory_id for memory_id in collision.memory_ids}
         if len(placing) == 1:
-            yield _path_collision(evaluation.placed_by[collision.memory_ids[0]], collision)
-        else:
-            earlier, later = sorted(placing, key=order.index)
-            yield _reconciliation_required(
+            problems.append(_path_collision(evaluation.placed_by[collision.memory_ids[0]], collision))
+            continue
+        earlier, later = sorted(placing, key=order.index)
+        evaluation.needs_reconciliation.add(later)
+        problems.append(
+            _reconciliation_required(
                 evaluation.placed_by[placing[later]],
                 f"Two Drafts of this Review meet at {collision.path}.",
-                other_draft_id=earlier,
+                other={"draft_id": earlier},
                 **_named(collision),
             )
+        )
+    return problems
 
 
-def _occupied(evaluation: Evaluation, surroundings: Surroundings) -> Iterator[Problem]:
-    """Memories of Current in the way; one is named for each proposed path, however many stand in a folder there."""
+def _occupied(evaluation: Evaluation, surroundings: Surroundings) -> list[Problem]:
+    """Memories of Current in the way; one is named for each proposed path, however many stand in a folder there.
+
+    What has moved in since the base is a conflict, and so is any occupied path of a Draft that has a conflict.
+    """
     met: dict[MemoryId, list[Collision]] = {}
     for collision in collisions_with(evaluation.states, surroundings.occupants):
         met.setdefault(collision.memory_ids[0], []).append(collision)
-    for memory_id, collisions in met.items():
-        draft = evaluation.placed_by[memory_id]
-        changed = surroundings.changed_since.get(draft.base_version, ())
-        moved_in = [collision for collision in collisions if collision.memory_ids[1] in changed]
-        if moved_in or draft.draft_id in evaluation.needs_reconciliation:
-            named = (moved_in or collisions)[0]
-            yield _reconciliation_required(draft, f"{named.path} is taken in Current.", **_named(named))
-        else:
-            yield _path_collision(draft, collisions[0])
+    moved_in = {memory_id: _moved_in(evaluation, surroundings, collisions) for memory_id, collisions in met.items()}
+    evaluation.needs_reconciliation |= {
+        evaluation.placed_by[memory_id].draft_id for memory_id, moved in moved_in.items() if moved
+    }
+    return [
+        _occupied_path(evaluation, evaluation.placed_by[memory_id], (moved_in[memory_id] or collisions)[0])
+        for memory_id, collisions in met.items()
+    ]
+
+
+def _moved_in(evaluation: Evaluation, surroundings: Surroundings, collisions: Sequence[Collision]) -> list[Collision]:
+    """Those of the collisions whose occupant Current created, moved or edited since the Draft's base."""
+    draft = evaluation.placed_by[collisions[0].memory_ids[0]]
+    changed = surroundings.changed_since.get(draft.base_version, ())
+    return [collision for collision in collisions if collision.memory_ids[1] in changed]
+
+
+def _occupied_path(evaluation: Evaluation, draft: ProposedDraft, collision: Collision) -> Problem:
+    if draft.draft_id in evaluation.needs_reconciliation:
+        return _reconciliation_required(draft, f"{collision.path} is taken in Current.", **_named(collision))
+    return _path_collision(draft, collision)
 
 
 def _path_collision(draft: ProposedDraft, collision: Collision) -> PathCollision:

@@ -165,17 +165,23 @@ def set_status(
     )
 
 
-def move_bases(tx: Transaction, drafts: Collection[DraftRow], ref: OrganizationRefRow) -> None:
-    """Bring Drafts whose result stays equal up to date: only the base of those behind moves (publication.md §3)."""
-    behind = [draft.draft_id for draft in drafts if draft.base_version != ref.version]
+def move_bases(tx: Transaction, drafts: Collection[DraftRow], ref: OrganizationRefRow) -> list[DraftRow]:
+    """Bring Drafts whose result stays equal up to date: only their base moves (publication.md §3); those it moved."""
+    behind = [draft for draft in drafts if draft.base_version != ref.version]
     if behind:
         tx.connection.execute(
             text("""
                 update drafts set base_commit_id = :commit_id, base_version = :version
                 where org_id = :org_id and draft_id = any(:draft_ids)
             """),
-            {"org_id": tx.org_id, "draft_ids": behind, "commit_id": ref.commit_id, "version": ref.version},
+            {
+                "org_id": tx.org_id,
+                "draft_ids": [draft.draft_id for draft in behind],
+                "commit_id": ref.commit_id,
+                "version": ref.version,
+            },
         )
+    return behind
 
 
 def creators_of(

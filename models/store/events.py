@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Engine, insert, text
 
 from models.identifiers import OrganizationId
 from models.store.commits import StoredCommit
+from models.store.locks import DraftRow
 from models.store.transaction import Transaction
 from models.tables import Event
 
@@ -76,6 +77,27 @@ PROJECTIONS_MOVED = text("""
     from unnest(cast(:commit_ids as text[]), cast(:project_ids as text[]), cast(:versions as integer[]))
         as c(commit_id, project_id, version)
 """)
+
+
+def append_draft_events(tx: Transaction, kind: str, drafts: Sequence[tuple[DraftRow, int]]) -> None:
+    """Tell the followers of Drafts' authors, each with the Draft's version now; one statement for however many."""
+    if drafts:
+        tx.connection.execute(
+            insert(Event),
+            [
+                {
+                    "org_id": tx.org_id,
+                    "kind": kind,
+                    "resource_type": "draft",
+                    "resource_id": draft.draft_id,
+                    "project_id": draft.project_id,
+                    "user_id": draft.author_id,
+                    "version": version,
+                    "at": tx.now,
+                }
+                for draft, version in drafts
+            ],
+        )
 
 
 def append_project_commits(tx: Transaction, commits: Sequence[StoredCommit]) -> None:

@@ -107,7 +107,7 @@ def add_member(tx: Transaction, project_id: ProjectId, user_id: UserId, role: Pr
     ).one_or_none()
     if added is None:
         raise AlreadyExists("The user is a member already.", user_id=user_id)
-    _record(tx, "added", project_id, user_id, role)
+    _record(tx, "member.add", "project.member_added", project_id, user_id, role)
     return read_member(tx.connection, tx.org_id, project_id, user_id)
 
 
@@ -128,7 +128,7 @@ def change_member(tx: Transaction, member: MemberRow, role: ProjectRole) -> Memb
             "now": tx.now,
         },
     )
-    _record(tx, "changed", member.project_id, member.user_id, role)
+    _record(tx, "member.update", "project.member_changed", member.project_id, member.user_id, role)
     return read_member(tx.connection, tx.org_id, member.project_id, member.user_id)
 
 
@@ -141,9 +141,11 @@ def remove_member(tx: Transaction, member: MemberRow) -> None:
         """),
         {"org_id": tx.org_id, "project_id": member.project_id, "user_id": member.user_id},
     )
-    _record(tx, "removed", member.project_id, member.user_id, member.role)
+    _record(tx, "member.remove", "project.member_removed", member.project_id, member.user_id, member.role)
 
 
-def _record(tx: Transaction, what: str, project_id: ProjectId, user_id: UserId, role: ProjectRole) -> None:
-    record_audit(tx, f"project.member_{what}", "project", project_id, detail={"user_id": user_id, "role": role})
-    append_event(tx, f"project.member_{what}", "project", project_id, project_id=project_id)
+def _record(
+    tx: Transaction, action: str, event: str, project_id: ProjectId, user_id: UserId, role: ProjectRole
+) -> None:
+    record_audit(tx, action, "project", project_id, detail={"user_id": user_id, "role": role})
+    append_event(tx, event, "project", project_id, project_id=project_id)

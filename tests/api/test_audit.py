@@ -53,10 +53,10 @@ def test_every_change_leaves_its_trace(api: Client) -> None:
         "token.create",
         "token.revoke",
         "project.create",
-        "project.member_added",
-        "project.member_added",
-        "project.member_changed",
-        "project.member_removed",
+        "member.add",
+        "member.add",
+        "member.update",
+        "member.remove",
         "project.update",
         "project.delete",
         "user.delete",
@@ -98,8 +98,8 @@ def test_the_trail_is_filtered(api: Client) -> None:
     organization = an_organization(api)
     person = a_person(organization, "admin")
     project_id = a_project(person.client)
-    assert set(actions(organization, actor=person.user_id)) == {"project.create", "project.member_added"}
-    assert set(actions(organization, resource_id=project_id)) == {"project.create", "project.member_added"}
+    assert set(actions(organization, actor=person.user_id)) == {"project.create", "member.add"}
+    assert set(actions(organization, resource_id=project_id)) == {"project.create", "member.add"}
     assert actions(organization, action="project.create") == ["project.create"]
     assert actions(organization, action="nothing") == []
     at = str(items(organization.owner.get("/admin/audit-events", action="project.create"))[0]["at"])

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 from sqlalchemy import Connection, Engine, text
 
+from activities.closing import close_user_work
 from models.store.events import FeedEvent, Position, append_event, beginning, read_events
-from tests.commands import published
-from tests.rows import Somewhere, acting, an_organization, creates
+from models.store.locks import lock_coordination
+from tests.commands import a_review, published
+from tests.rows import Somewhere, a_draft, a_member, acting, an_organization, creates, current
 
 
 def names(events: list[FeedEvent]) -> list[str]:
@@ -102,3 +104,31 @@ def test_a_publication_tells_of_its_commits_drafts_and_review_by_ids_and_version
         ("draft.merged", 3),
         ("review.merged", 2),
     ]
+
+
+def told_of(place: Somewhere, draft_id: str) -> list[tuple[str, int | None]]:
+    return [(event.kind, event.version) for event in read(place) if event.resource_id == draft_id]
+
+
+def test_a_base_that_moves_is_told_with_the_version_that_stays(engine: Engine) -> None:
+    place = an_organization(engine)
+    draft = a_draft(place, creates("mine.md"))
+    published(place, creates("theirs.md"))
+    a_review(place, draft)
+    assert told_of(place, draft.draft_id) == [
+        ("draft.created", 1),
+        ("draft.base_moved", 1),
+        ("draft.submitted", 2),
+    ]
+
+
+def test_what_a_deleted_user_leaves_is_told_at_the_versions_it_has(engine: Engine) -> None:
+    place = an_organization(engine)
+    author = a_member(place)
+    draft = a_draft(place, creates("a.md"), author=author)
+    a_review(place, draft)
+    with acting(place) as tx:
+        lock_coordination(tx.connection, tx.org_id)
+        close_user_work(tx, author)
+    assert told_of(place, draft.draft_id)[-1] == ("draft.discarded", current(place, draft).version)
+    assert current(place, draft).status == "discarded"

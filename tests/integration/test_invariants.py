@@ -75,7 +75,7 @@ BROKEN = [
         "update review_approvals set result_hash = repeat('0', 64) where org_id = :o",
     ),
     ("every_operation_that_ended_has_one_outcome", "update operations set progress_done = 0 where org_id = :o"),
-    ("every_state_change_is_audited_once", "delete from audit_events where org_id = :o and action = 'review.merged'"),
+    ("every_state_change_is_audited_once", "delete from audit_events where org_id = :o and action = 'review.merge'"),
     ("every_commit_is_told_once", "delete from events where org_id = :o and kind = 'commit.published'"),
 ]
 

@@ -409,7 +409,7 @@ def test_two_drafts_that_touch_one_existing_memory_need_reconciliation(engine: E
         assert problem["code"] == "draft_empty"  # the second finds nothing left to do
     else:
         assert (problem["code"], problem["candidates"]) == ("reconciliation_required", [])
-        assert (problem["draft_id"], problem["other_draft_id"]) == (drafts[1].draft_id, drafts[0].draft_id)
+        assert (problem["draft_id"], problem["other"]["draft_id"]) == (drafts[1].draft_id, drafts[0].draft_id)
 
 
 @pytest.mark.parametrize("paths", [("a.md", "A.md"), ("a", "a/b.md"), ("a/b.md", "a"), ("z.md", "z.md")])
@@ -418,7 +418,7 @@ def test_two_drafts_that_meet_at_a_path_key_need_reconciliation(engine: Engine, 
     drafts = [a_draft(place, creates(path)) for path in paths]
     problem = problem_of(submitted(place, *drafts))
     assert (problem["code"], problem["candidates"]) == ("reconciliation_required", [])
-    assert (problem["draft_id"], problem["other_draft_id"]) == (drafts[1].draft_id, drafts[0].draft_id)
+    assert (problem["draft_id"], problem["other"]["draft_id"]) == (drafts[1].draft_id, drafts[0].draft_id)
 
 
 def test_a_swap_across_two_drafts_is_clean(engine: Engine) -> None:

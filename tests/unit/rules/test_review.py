@@ -173,6 +173,16 @@ def test_a_collision_in_a_draft_that_needs_reconciliation_anyway_is_part_of_it()
     assert codes(evaluation) == ["reconciliation_required", "reconciliation_required"]
 
 
+def test_a_collision_in_a_draft_that_meets_a_sibling_is_part_of_its_reconciliation() -> None:
+    current = {ONE: a_state("taken.md")}
+    third = MemoryId("prv_third")
+    drafts = [
+        a_draft("first", create(NEW, "a.md")),
+        a_draft("second", create(NEWER, "a.md"), create(third, "taken.md")),
+    ]
+    assert codes(judge(drafts, current)) == ["reconciliation_required", "reconciliation_required"]
+
+
 def test_a_folder_of_many_memories_in_the_way_is_one_blocker() -> None:
     current = {MemoryId(f"mem_{number}"): a_state(f"a/{number}.md") for number in range(9)}
     assert codes(judge([a_draft("first", create(NEW, "a"))], current)) == ["path_collision"]
@@ -193,7 +203,7 @@ def test_two_drafts_that_meet_at_a_path_need_reconciliation_of_the_later_one(pat
     problem = only(judge(drafts, {}))
     assert problem.code == "reconciliation_required"
     assert problem.context["draft_id"] == "second"
-    assert problem.context["other_draft_id"] == "first"
+    assert problem.context["other"] == {"draft_id": "first"}
     assert problem.context["candidates"] == []
 
 
@@ -202,7 +212,7 @@ def test_a_path_belongs_to_the_draft_that_moved_a_memory_there_last() -> None:
         a_draft("first", create(NEW, "a.md")),
         a_draft("second", edit(NEW), create(NEWER, "a.md")),
     ]
-    assert only(judge(beside_what_it_edits, {})).context["other_draft_id"] == "first"
+    assert only(judge(beside_what_it_edits, {})).context["other"] == {"draft_id": "first"}
     edited_later = [
         a_draft("first", create(NEW, "a.md"), create(NEWER, "a.md")),
         a_draft("second", edit(NEW), edit(NEWER)),
@@ -214,7 +224,7 @@ def test_a_path_belongs_to_the_draft_that_moved_a_memory_there_last() -> None:
 def test_two_drafts_that_touch_one_existing_memory_need_reconciliation_of_the_later_one() -> None:
     problem = only(judge([a_draft("first", edit(ONE)), a_draft("second", delete(ONE))], {ONE: a_state("one.md")}))
     assert problem.code == "reconciliation_required"
-    assert problem.context == {"draft_id": "second", "memory_id": ONE, "other_draft_id": "first", "candidates": []}
+    assert problem.context == {"draft_id": "second", "memory_id": ONE, "other": {"draft_id": "first"}, "candidates": []}
 
 
 def test_swaps_cycles_and_chains_within_and_across_drafts_are_clean() -> None:
