@@ -9,7 +9,7 @@ from activities.accepting import ProposedOperation, accept_operations
 from activities.closing import mark_discarded, withdraw_review
 from activities.scene import Scene, lock_scene
 from activities.submissions import take_out_draft
-from models.errors import DraftClosed, DraftSubmitted, NotFound, PreconditionFailed
+from models.errors import DraftClosed, DraftSubmitted, NotFound, PreconditionFailed, ProjectArchived
 from models.identifiers import CommitId, DraftId, ProjectId, new_draft_id
 from models.store.access import ADMINISTRATORS, org_role, require_project
 from models.store.commits import organization_ref, organization_version_of
@@ -158,7 +158,8 @@ def discard(tx: Transaction, draft_id: DraftId, *, expected_version: int | None)
         require_version(draft, expected_version)
     if draft.status in ("merged", "discarded"):
         raise DraftClosed(f"The Draft is {draft.status}.", draft_id=draft_id)
-    access.require_active()
+    if access.state == "archived":  # what slipped into a project while it was deleted may go
+        raise ProjectArchived("The project is archived.", project_id=known.project_id)
     if scene is not None:
         _leave_review(tx, scene, draft_id)
     mark_discarded(tx, [draft])

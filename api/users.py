@@ -10,6 +10,7 @@ from models.errors import AlreadyExists, LastOwner
 from models.identifiers import UserId
 from models.schemas.common import ListQuery, NoParameters, Page
 from models.schemas.tenancy import CreateUser, UpdateUser, UserView
+from models.store.idempotency import forget_keys
 from models.store.locks import lock_coordination
 from models.store.users import UserRow, add_user, change_user, read_user, remove_user
 from models.store.users import list_users as users_of
@@ -75,6 +76,7 @@ def update_user(call: Write, user_id: str) -> Answer:
 @routes.write("DELETE", "/admin/users/{user_id}", if_match_optional=True, problems=(LastOwner,))
 def delete_user(call: Write, user_id: str) -> Answer:
     """Remove a user with tokens and memberships; open Drafts are discarded, Reviews withdrawn."""
+    forget_keys(call.tx, UserId(user_id))  # a key's row comes before all others in the lock order
     lock_coordination(call.connection, call.principal.org_id)
     user = read_user(call.connection, call.principal.org_id, UserId(user_id))
     call.require_administrator()

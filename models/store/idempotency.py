@@ -10,6 +10,7 @@ from sqlalchemy.exc import OperationalError
 
 from models.errors import OperationInProgress
 from models.identifiers import OperationId, OrganizationId, UserId
+from models.store.transaction import Transaction
 
 KEPT = timedelta(days=7)
 ACCEPTED = 202
@@ -91,6 +92,14 @@ def keep_operation(connection: Connection, request: RequestKey, operation_id: Op
     """Store which operation the key was answered with; a replay reads its present state."""
     answered = {"status": ACCEPTED, "headers": "{}", "body": None, "operation_id": operation_id}
     connection.execute(KEEP, {**_scope(request), **answered})
+
+
+def forget_keys(tx: Transaction, user_id: UserId) -> None:
+    """Drop what a user's keys were answered, before any other row is locked: the user is about to go."""
+    tx.connection.execute(
+        text("delete from idempotency_keys where org_id = :org_id and user_id = :user_id"),
+        {"org_id": tx.org_id, "user_id": user_id},
+    )
 
 
 def _scope(request: RequestKey) -> dict[str, str]:

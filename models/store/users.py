@@ -125,7 +125,6 @@ def remove_user(tx: Transaction, user: UserRow) -> None:
     if user.role == "owner":
         _require_another_owner(tx)
     names = {"org_id": tx.org_id, "user_id": user.user_id}
-    tx.connection.execute(text("delete from idempotency_keys where org_id = :org_id and user_id = :user_id"), names)
     tx.connection.execute(text("delete from users where org_id = :org_id and user_id = :user_id"), names)
     record_audit(tx, "user.delete", "user", user.user_id, detail={"role": user.role})
     append_event(tx, "user.deleted", "user", user.user_id)
