@@ -1,6 +1,5 @@
 """The server process: uvicorn, started and stopped gracefully."""
 
-import logging
 import signal
 import socket
 from types import FrameType
@@ -28,7 +27,6 @@ def serve(settings: Settings) -> None:
     if settings.temporal_address is None:
         raise SettingsInvalid("CANONRY_TEMPORAL_ADDRESS: not set (accepted: Temporal's frontend as host:port)")
     configure_logging(settings.log_level)
-    logging.getLogger("alembic").setLevel(logging.WARNING)  # readiness asks it for the revision each time
     # Uvicorn raises the signal again once it has ended; a graceful end is no failure.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _leave)

@@ -19,7 +19,7 @@ def open_database(settings: Settings) -> Iterator[Engine]:
     """An engine for the block; the embedded server is used where it runs, else started and stopped again.
 
     Raises:
-        CommandFailed: there is no database yet, it does not answer, or its schema is another version's.
+        CommandFailed: there is no database yet, it does not answer, or its schema is an older version's.
     """
     with _database_url(settings) as url:
         engine = build_engine(url, settings, pool_size=1, application_name="canonry-command")
@@ -28,7 +28,7 @@ def open_database(settings: Settings) -> Iterator[Engine]:
                 current = is_current(connection)
             if not current:
                 raise CommandFailed(
-                    "The database has another version's schema: run `canonry up` or `canonry migrate` first."
+                    "The database has an older version's schema: run `canonry up` or `canonry migrate` first."
                 )
             yield engine
         except OperationalError as error:

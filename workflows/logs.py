@@ -31,5 +31,6 @@ def configure_logging(level: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(IdsOnly("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # it tells of every look at the schema's revision
     filtered = LoggingConfig(filter=TelemetryFilter(core_level="ERROR", other_level="ERROR"))
     Runtime.set_default(Runtime(telemetry=TelemetryConfig(logging=filtered)), error_if_already_set=False)

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 from temporalio.client import Client
 from temporalio.service import RPCError
@@ -18,6 +18,7 @@ from activities.projections import ProjectionActivities
 from activities.publication import PublicationActivities
 from activities.reviews import ReviewActivities
 from models.database import build_engine
+from models.migrations import is_current
 from models.settings import Settings, SettingsInvalid
 from workflows.boundary import kind_of
 from workflows.delivery import DeliveryLoop
@@ -123,7 +124,8 @@ async def _patiently(attempt: Callable[[], Awaitable[T]], stopping: asyncio.Even
 
 def _require_schema(engine: Engine) -> None:
     with engine.connect() as connection:
-        connection.execute(text("select from operations limit 0"))
+        if not is_current(connection):
+            raise RuntimeError("the database lacks migrations")
 
 
 async def _connected(settings: Settings) -> Client:

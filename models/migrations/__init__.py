@@ -32,9 +32,15 @@ def upgrade(database_url: str, revision: str = "head") -> None:
 
 
 def is_current(connection: Connection) -> bool:
-    """Whether the database has every migration of this code."""
-    heads = set(ScriptDirectory.from_config(_configuration()).get_heads())
-    return set(MigrationContext.configure(connection).get_current_heads()) == heads
+    """Whether the database has every migration of this code.
+
+    A revision that this code does not know comes from newer code and counts: while an installation is renewed, old
+    processes go on with the new schema.
+    """
+    scripts = ScriptDirectory.from_config(_configuration())
+    applied = set(MigrationContext.configure(connection).get_current_heads())
+    known = {script.revision for script in scripts.walk_revisions()}
+    return not applied <= known or applied == set(scripts.get_heads())
 
 
 def _configuration() -> Config:

@@ -8,7 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import Engine, text
 
+from models.migrations import upgrade
 from models.settings import Settings, SettingsInvalid
+from tests.databases import an_empty_database, url_of
 from tests.stack import Service, Stack, start_worker
 from tests.workflows.rows import Tenant, a_tenant, an_accepted_selection, an_accepted_submit, succeeded
 from workflows.worker import serve
@@ -27,10 +29,12 @@ def a_worker_process(stack: Stack, **variables: str) -> Iterator[Service]:
 
 
 @contextlib.contextmanager
-def a_worker_process_that_waits(stack: Stack, *, for_what: str, until_then: Callable[[], None]) -> Iterator[Service]:
-    """A worker started while a server is away, which comes back seconds later."""
+def a_worker_process_that_waits(
+    stack: Stack, *, for_what: str, until_then: Callable[[], None], database_url: str | None = None
+) -> Iterator[Service]:
+    """A worker started while something it needs is away, which comes back seconds later."""
     with ThreadPoolExecutor() as threads:
-        starting = threads.submit(start_worker, stack)
+        starting = threads.submit(start_worker, stack, database_url)
         time.sleep(3)
         until_then()
         service = starting.result()
@@ -109,6 +113,15 @@ def test_it_waits_for_the_database(stack: Stack, engine: Engine) -> None:
     stack.kill_postgres()
     with a_worker_process_that_waits(stack, for_what="the database", until_then=stack.postgres.restart):
         wait_until(lambda: succeeded(engine, due))
+
+
+def test_it_waits_for_the_migrations(stack: Stack, engine: Engine) -> None:
+    with an_empty_database(engine) as empty:
+        url = url_of(empty)
+        with a_worker_process_that_waits(
+            stack, for_what="the database", until_then=lambda: upgrade(url), database_url=url
+        ):
+            pass
 
 
 def test_it_waits_for_temporal(stack: Stack, engine: Engine) -> None:

@@ -1,0 +1,23 @@
+"""Whether code and schema fit: older schemas have to be migrated first, newer ones are served."""
+
+from sqlalchemy import Connection, Engine, text
+
+from models.migrations import is_current
+
+
+def stamp(connection: Connection, revision: str) -> None:
+    connection.execute(text("update alembic_version set version_num = :revision"), {"revision": revision})
+
+
+def test_a_revision_of_newer_code_counts_as_current(engine: Engine) -> None:
+    with engine.connect() as connection:
+        stamp(connection, "of_the_future")
+        assert is_current(connection)
+        connection.rollback()
+
+
+def test_a_schema_without_any_migration_is_not_current(engine: Engine) -> None:
+    with engine.connect() as connection:
+        connection.execute(text("delete from alembic_version"))
+        assert not is_current(connection)
+        connection.rollback()
