@@ -126,5 +126,5 @@ async def waits_that_an_end_cuts_short(installation: Installation, publisher: Pu
             await asyncio.sleep(0.05)
         began = time.monotonic()
         await asyncio.to_thread(installation.api.stop)
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 10  # of the 30 that they would wait
         return await asyncio.gather(*waits)
