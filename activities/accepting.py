@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 from models.errors import MemoryNotSelected, OperationInvalid, TargetMissing
 from models.identifiers import MemoryId, is_provisional, new_draft_operation_id, new_provisional_id
 from models.rules.bodies import accept_body, accept_description
-from models.rules.folding import Action, DraftOperation, apply, resolve_path
+from models.rules.folding import Action, DraftOperation, apply, fold_what_holds, resolve_path
 from models.rules.hashes import body_of
 from models.rules.paths import accept_path
 from models.rules.states import MemoryState, State
-from models.store.draft_views import fold_leniently, made_elsewhere
 from models.store.drafts import NewDraftOperation, append_operations
 from models.store.locks import DraftRow
 from models.store.memories import heads, memories_at_paths, states_at
 from models.store.projections import selects
+from models.store.provisional import made_elsewhere
 from models.store.transaction import Transaction
 
 MAX_OPERATIONS = 1_000
@@ -108,7 +108,7 @@ def _resolve(
     existing: Sequence[DraftOperation], proposed: Sequence[ProposedOperation], base: _Base
 ) -> list[NewDraftOperation]:
     """Name every target by its id, against the Draft's state so far."""
-    states = fold_leniently(existing, base.states)
+    states = fold_what_holds(existing, base.states)
     accepted: list[NewDraftOperation] = []
     for index, operation in enumerate(proposed):
         folded = _folded(operation, _target(index, operation, states, base))

@@ -9,7 +9,6 @@ from pydantic import BaseModel
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError, InterfaceError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
-from sqlmodel import Session
 
 from activities.messages import Command, CommandOutcome
 from models.errors import InternalError, Problem
@@ -58,19 +57,18 @@ def is_transient(error: BaseException) -> bool:
 
 
 def _once(engine: Engine, command: Command, handler: Handler) -> CommandOutcome:
-    with engine.begin() as connection, Session(connection, expire_on_commit=False) as session:
+    with engine.begin() as connection:
         operation = lock_operation(connection, OrganizationId(command.org_id), OperationId(command.operation_id))
         if operation is None:
             return CommandOutcome(finished=True)
         if operation.finished:
             return _outcome(operation, succeeded=operation.status == "succeeded")
         tx = Transaction(
-            connection, session, operation.org_id, operation.user_id, operation.request_id, _now(connection, operation)
+            connection, operation.org_id, operation.user_id, operation.request_id, _now(connection, operation)
         )
         try:
             with connection.begin_nested():
                 result = handler(tx, operation)
-                session.flush()
         except Problem as problem:
             fail(tx, operation.operation_id, problem)
             return _outcome(operation, succeeded=False)
@@ -94,13 +92,13 @@ def _outcome(operation: StoredOperation, *, succeeded: bool) -> CommandOutcome:
 def _count(engine: Engine, command: Command) -> CommandOutcome:
     org_id, operation_id = OrganizationId(command.org_id), OperationId(command.operation_id)
     try:
-        with engine.begin() as connection, Session(connection) as session:
+        with engine.begin() as connection:
             failing = count_failure(connection, org_id, operation_id)
             if failing is None:
                 return CommandOutcome(finished=True)
             if failing.failures < MAX_FAILURES:
                 return CommandOutcome(finished=False)
-            tx = Transaction(connection, session, org_id, failing.user_id, failing.request_id)
+            tx = Transaction(connection, org_id, failing.user_id, failing.request_id)
             problem = InternalError("The operation failed repeatedly; the logs name it.", request_id=failing.request_id)
             fail(tx, operation_id, problem)
             return CommandOutcome(finished=True, review_id=failing.review_id or "")

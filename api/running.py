@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
-from sqlmodel import Session
 
 from api.answers import Answer, refusal
 from api.calls import Held, Read, Write
@@ -85,12 +84,9 @@ def run_write(incoming: Incoming, function: WriteFunction) -> Answer | Accepted:
 
 
 def _write(incoming: Incoming, function: WriteFunction) -> Answer | Accepted:
-    with (
-        incoming.services.engine.begin() as connection,
-        Session(connection, expire_on_commit=False, join_transaction_mode="rollback_only") as session,
-    ):
+    with incoming.services.engine.begin() as connection:
         principal = authenticate(connection, incoming)
-        tx = Transaction(connection, session, principal.org_id, principal.user_id, incoming.request_id)
+        tx = Transaction(connection, principal.org_id, principal.user_id, incoming.request_id)
         call = Write(incoming, principal, connection, tx)
         request = _request_key(incoming, principal)
         result = _result(_perform(function, call)) if request is None else _once(request, function, call)
@@ -134,7 +130,6 @@ def _once(request: RequestKey, function: WriteFunction, call: Write) -> Answer |
 
 def _perform(function: WriteFunction, call: Write) -> Outcome:
     outcome = function(call)
-    call.tx.session.flush()
     _require_admission(call)
     return outcome
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Engine, Row, text
+from sqlmodel import Session, SQLModel
 
 from activities.accepting import ProposedOperation
 from activities.drafting import append, create_draft, discard
@@ -59,9 +60,8 @@ def an_organization(engine: Engine, *, named: Somewhere | None = None) -> Somewh
     )
     now = datetime.now(UTC)
     with acting(place) as tx:
-        tx.session.add(Organization(org_id=place.org_id, name="Acme", path_owners=[], created_at=now, updated_at=now))
-        tx.session.flush()
-        tx.session.add(OrganizationRef(org_id=place.org_id, updated_at=now))
+        _add(tx, Organization(org_id=place.org_id, name="Acme", path_owners=[], created_at=now, updated_at=now))
+        _add(tx, OrganizationRef(org_id=place.org_id, updated_at=now))
         _add_user(tx, place.owner, "owner")
         _add_project(tx, place.project_id)
     return place
@@ -75,9 +75,13 @@ def a_user(place: Somewhere, role: str = "member", *, user_id: UserId | None = N
 
 
 def _add_user(tx: Transaction, user_id: UserId, role: str) -> None:
-    tx.session.add(
-        User(org_id=tx.org_id, user_id=user_id, name=user_id, role=role, created_at=tx.now, updated_at=tx.now)
-    )
+    _add(tx, User(org_id=tx.org_id, user_id=user_id, name=user_id, role=role, created_at=tx.now, updated_at=tx.now))
+
+
+def _add(tx: Transaction, row: SQLModel) -> None:
+    with Session(tx.connection) as session:
+        session.add(row)
+        session.flush()
 
 
 def with_role(place: Somewhere, user_id: UserId, role: OrgRole) -> None:
@@ -96,7 +100,8 @@ def a_project(place: Somewhere, *, project_id: ProjectId | None = None) -> Proje
 
 
 def _add_project(tx: Transaction, project_id: ProjectId) -> None:
-    tx.session.add(
+    _add(
+        tx,
         Project(
             org_id=tx.org_id,
             project_id=project_id,
@@ -105,10 +110,9 @@ def _add_project(tx: Transaction, project_id: ProjectId) -> None:
             slug=project_id,
             created_at=tx.now,
             updated_at=tx.now,
-        )
+        ),
     )
-    tx.session.flush()
-    tx.session.add(ProjectRef(org_id=tx.org_id, project_id=project_id, updated_at=tx.now))
+    _add(tx, ProjectRef(org_id=tx.org_id, project_id=project_id, updated_at=tx.now))
 
 
 def with_state(place: Somewhere, project_id: ProjectId, state: str) -> None:
@@ -138,7 +142,8 @@ def a_member(place: Somewhere, role: str = "member", *, project_id: ProjectId | 
 
 def joins(place: Somewhere, user_id: UserId, role: str = "member", *, project_id: ProjectId | None = None) -> None:
     with acting(place) as tx:
-        tx.session.add(
+        _add(
+            tx,
             ProjectMember(
                 org_id=place.org_id,
                 project_id=project_id or place.project_id,
@@ -146,7 +151,7 @@ def joins(place: Somewhere, user_id: UserId, role: str = "member", *, project_id
                 role=role,
                 created_at=tx.now,
                 updated_at=tx.now,
-            )
+            ),
         )
 
 

@@ -1,6 +1,7 @@
 """Folding: the ordered operations of a Draft become the final state of every Memory they name (publication.md §2)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -48,6 +49,17 @@ def fold(operations: Sequence[DraftOperation], base: Mapping[MemoryId, MemorySta
     states: dict[MemoryId, State] = {}
     for index, operation in enumerate(operations):
         apply(states, base, operation, index)
+    return states
+
+
+def fold_what_holds(
+    operations: Iterable[DraftOperation], base: Mapping[MemoryId, MemoryState]
+) -> dict[MemoryId, State]:
+    """The fold without the operations whose target has gone since they were accepted."""
+    states: dict[MemoryId, State] = {}
+    for index, operation in enumerate(operations):
+        with suppress(TargetMissing):
+            apply(states, base, operation, index)
     return states
 
 

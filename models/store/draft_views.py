@@ -4,10 +4,9 @@ from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import Connection, text
 
-from models.errors import TargetMissing
 from models.identifiers import BlobId, CommitId, DraftId, MemoryId, OrganizationId, is_provisional
 from models.rules.differences import unified_diff
-from models.rules.folding import DraftOperation, apply
+from models.rules.folding import DraftOperation, fold_what_holds
 from models.rules.occupancy import collisions_with, collisions_within, probe_keys
 from models.rules.states import MemoryState, State
 from models.schemas.drafts import (
@@ -22,9 +21,10 @@ from models.schemas.drafts import (
     StateBody,
 )
 from models.store.commits import organization_ref
-from models.store.drafts import StoredDraftOperation, creators_of, fold_operations, read_operations
+from models.store.drafts import StoredDraftOperation, fold_operations, read_operations
 from models.store.locks import DraftRow
 from models.store.memories import occupants, states_at
+from models.store.provisional import creators_of, made_elsewhere
 
 
 def draft_items(connection: Connection, org_id: OrganizationId, drafts: Sequence[DraftRow]) -> list[DraftListItem]:
@@ -110,9 +110,9 @@ def _coordination(
 def draft_result(connection: Connection, draft: DraftRow) -> DraftResult:
     """What a Draft comes to over its base, with the paths that would collide now."""
     operations = fold_operations(connection, draft.org_id, [draft.draft_id])[draft.draft_id]
-    base = base_states(connection, draft, operations)
-    states = fold_leniently(operations, base)
-    sources = {draft.draft_id, *_creators(connection, draft, base).values()}
+    base = _base_states(connection, draft, operations)
+    states = fold_what_holds(operations, base)
+    sources = {draft.draft_id, *creators_of(connection, draft, base).values()}
     contents = read_contents(connection, draft.org_id, _blob_ids(base, states), sources)
     memories = [
         difference(memory_id, base.get(memory_id), state, contents) for memory_id, state in sorted(states.items())
@@ -120,7 +120,7 @@ def draft_result(connection: Connection, draft: DraftRow) -> DraftResult:
     return DraftResult(memories=memories, collisions=_collisions(connection, draft.org_id, states))
 
 
-def base_states(
+def _base_states(
     connection: Connection, draft: DraftRow, operations: Collection[DraftOperation]
 ) -> dict[MemoryId, MemoryState]:
     """What the operations start from: the Draft's base, and what the author's other open Drafts make."""
@@ -128,41 +128,6 @@ def base_states(
     existing = {memory_id for memory_id in named if not is_provisional(memory_id)}
     base = states_at(connection, draft.org_id, existing, draft.base_version)
     return base | made_elsewhere(connection, draft, named - existing)
-
-
-def made_elsewhere(
-    connection: Connection, draft: DraftRow, provisional_ids: Collection[MemoryId]
-) -> dict[MemoryId, MemoryState]:
-    """The present states of provisional ids that Drafts beside this one create."""
-    creators = _creators(connection, draft, provisional_ids)
-    elsewhere = {draft_id for draft_id in creators.values() if draft_id != draft.draft_id}
-    folded = {
-        draft_id: fold_leniently(operations, {})
-        for draft_id, operations in fold_operations(connection, draft.org_id, elsewhere).items()
-    }
-    return {
-        memory_id: state
-        for memory_id, draft_id in creators.items()
-        if draft_id in folded and (state := folded[draft_id].get(memory_id)) is not None
-    }
-
-
-def _creators(connection: Connection, draft: DraftRow, memory_ids: Collection[MemoryId]) -> dict[MemoryId, DraftId]:
-    provisional_ids = [memory_id for memory_id in memory_ids if is_provisional(memory_id)]
-    return creators_of(connection, draft.org_id, provisional_ids, beside=draft)
-
-
-def fold_leniently(
-    operations: Collection[DraftOperation], base: Mapping[MemoryId, MemoryState]
-) -> dict[MemoryId, State]:
-    """The fold without the operations whose target has gone since they were accepted."""
-    states: dict[MemoryId, State] = {}
-    for index, operation in enumerate(operations):
-        try:
-            apply(states, base, operation, index)
-        except TargetMissing:
-            continue
-    return states
 
 
 def difference(memory_id: MemoryId, base: State, result: State, contents: Mapping[BlobId, str]) -> MemoryDifference:

@@ -184,33 +184,6 @@ def move_bases(tx: Transaction, drafts: Collection[DraftRow], ref: OrganizationR
     return behind
 
 
-def creators_of(
-    connection: Connection,
-    org_id: OrganizationId,
-    memory_ids: Collection[MemoryId],
-    *,
-    beside: DraftRow,
-) -> dict[MemoryId, DraftId]:
-    """For provisional ids, the Draft that creates each: open and of the same author and project, or of one Review."""
-    rows = connection.execute(
-        text("""
-            select o.memory_id, o.draft_id
-            from draft_operations o join drafts d on d.org_id = o.org_id and d.draft_id = o.draft_id
-            where o.org_id = :org_id and o.memory_id = any(:memory_ids) and o.action = 'create'
-              and d.project_id = :project_id and d.author_id = :author_id
-              and (d.status = 'open' or d.review_id = :review_id)
-        """),
-        {
-            "org_id": org_id,
-            "memory_ids": list(memory_ids),
-            "project_id": beside.project_id,
-            "author_id": beside.author_id,
-            "review_id": beside.review_id,
-        },
-    )
-    return {row.memory_id: row.draft_id for row in rows}
-
-
 def keep_bodies(tx: Transaction, draft_ids: Collection[DraftId], blob_ids: Collection[str]) -> None:
     """Keep texts that Drafts carry as blobs: from submission on, what was proposed can be read for ever."""
     tx.connection.execute(

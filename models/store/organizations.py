@@ -5,7 +5,6 @@ from datetime import datetime
 
 from pydantic import JsonValue
 from sqlalchemy import Connection, text
-from sqlmodel import Session
 
 from models.errors import NotFound
 from models.identifiers import OrganizationId, UserId, new_organization_id, new_user_id
@@ -75,11 +74,10 @@ def create_organization(
         actor_id: who asked for it; None for the owner, at the first start.
     """
     org_id, owner_id = new_organization_id(), new_user_id()
-    with Session(connection, expire_on_commit=False, join_transaction_mode="rollback_only") as session:
-        tx = Transaction(connection, session, org_id, actor_id or owner_id, request_id)
-        _insert(tx, name)
-        owner = add_user(tx, name=owner_name, email=owner_email, role="owner", user_id=owner_id)
-        token = issue_token(tx, user_id=owner_id, name=OWNER_TOKEN_NAME, permissions=permissions, expires_at=None)
+    tx = Transaction(connection, org_id, actor_id or owner_id, request_id)
+    _insert(tx, name)
+    owner = add_user(tx, name=owner_name, email=owner_email, role="owner", user_id=owner_id)
+    token = issue_token(tx, user_id=owner_id, name=OWNER_TOKEN_NAME, permissions=permissions, expires_at=None)
     return NewOrganization(read_organization(connection, org_id), owner, token)
 
 

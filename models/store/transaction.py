@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection, Engine
-from sqlmodel import Session
 
 from models.identifiers import OrganizationId, UserId
 
@@ -15,13 +14,10 @@ from models.identifiers import OrganizationId, UserId
 class Transaction:
     """One open transaction of one organization on behalf of one actor.
 
-    Store functions take it and never commit; whoever opened it does. `session` writes through `connection`, in the
-    same transaction: flush it before a statement on the connection has to see its rows. `now` is the time of
-    everything written.
+    Store functions take it and never commit; whoever opened it does. `now` is the time of everything written.
     """
 
     connection: Connection
-    session: Session
     org_id: OrganizationId
     actor_id: UserId
     request_id: str
@@ -31,6 +27,5 @@ class Transaction:
 @contextmanager
 def transaction(engine: Engine, *, org_id: OrganizationId, actor_id: UserId, request_id: str) -> Iterator[Transaction]:
     """Open a transaction; it commits when the block ends and rolls back when it raises."""
-    with engine.begin() as connection, Session(connection, expire_on_commit=False) as session:
-        yield Transaction(connection, session, org_id, actor_id, request_id)
-        session.flush()
+    with engine.begin() as connection:
+        yield Transaction(connection, org_id, actor_id, request_id)
