@@ -32,7 +32,6 @@ ACROSS_ORGANIZATIONS = {
     "models/store/installation.py:FIRST_OWNERS",  # commands of whoever runs the installation
     "models/store/installation.py:ONE_ACCOUNT",
     "models/store/installation.py:ALL_TOKENS",
-    "workflows/worker.py:_require_schema",  # whether the table is there; reads no row
 }
 
 KEYWORDS = "set|where|on|using|values|order|left|inner|cross|join|limit|for|group|and|select|returning|union|from"
