@@ -17,6 +17,7 @@ from models.errors import (
     MemoryNotSelected,
     NotFound,
     OperationInvalid,
+    PreconditionRequired,
     ProjectArchived,
     TargetMissing,
 )
@@ -125,14 +126,14 @@ def update_draft(call: Write, draft_id: str) -> Answer:
     "DELETE",
     "/drafts/{draft_id}",
     answers=DiscardAnswer,
-    if_match=True,
+    if_match_optional=True,
     etag=True,
-    problems=(DraftClosed, ProjectArchived),
+    problems=(PreconditionRequired, DraftClosed, ProjectArchived),
 )
 def discard_draft(call: Write, draft_id: str) -> Answer:
     """Discard a Draft; a submitted one leaves its Review.
 
-    Owners and admins discard anybody's, unseen, and may leave `If-Match` out.
+    Owners and admins discard anybody's, unseen, and may leave `If-Match` out; authors have to send it.
     """
     known = read_draft(call.connection, call.principal.org_id, DraftId(draft_id))
     is_foreign = known is not None and known.author_id != call.principal.user_id

@@ -113,3 +113,18 @@ def test_posts_take_idempotency_keys_and_preconditions_are_named(document: Json)
         assert ("Idempotency-Key" in headers) == (verb == "POST"), (verb, path)
         assert ("If-Match" in headers) == ("412" in responses), (verb, path)
         assert ("Prefer" in headers) == ("202" in responses), (verb, path)
+
+
+def test_a_precondition_is_optional_where_some_may_leave_it_out(document: Json) -> None:
+    optional = {
+        str(operation["operationId"])
+        for _, _, operation in operations(document)
+        for parameter in cast("list[Json]", operation.get("parameters", []))
+        if parameter["name"] == "If-Match" and not parameter["required"]
+    }
+    assert optional == {"update_user", "delete_user", "discard_draft", "merge_review"}
+
+
+def test_authors_are_told_that_a_discard_needs_a_precondition(document: Json) -> None:
+    (discard,) = [each for _, _, each in operations(document) if each["operationId"] == "discard_draft"]
+    assert "`precondition_required`" in str(cast("dict[str, Json]", discard["responses"])["428"]["description"])
