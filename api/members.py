@@ -2,14 +2,15 @@
 
 from api.answers import Answer, answer, nothing
 from api.calls import Read, Write
+from api.lookups import find_project
 from api.mentions import Mentions
 from api.paging import Paging
 from api.routing import Routes
 from models.errors import AlreadyExists, ProjectArchived
-from models.identifiers import ProjectId, UserId
+from models.identifiers import UserId
 from models.schemas.common import ListQuery, Page
 from models.schemas.tenancy import AddMember, MemberView, UpdateMember
-from models.store.access import ProjectAccess, require_project
+from models.store.access import ProjectAccess
 from models.store.locks import lock_coordination
 from models.store.members import MemberRow, change_member, read_member
 from models.store.members import add_member as add
@@ -23,7 +24,7 @@ routes = Routes("members")
 @routes.read("/projects/{project_id}/members", answers=Page[MemberView], query=ListQuery)
 def list_members(call: Read, project_id: str) -> Answer:
     """The members of a project, by name."""
-    access = _access(call, project_id)
+    access = find_project(call, project_id)
     access.require_manage()
     paging = Paging(call.query(ListQuery), "members", call.principal.org_id, project_id, parts=2)
     after = None if paging.after is None else (paging.after[0], paging.after[1])
@@ -81,13 +82,9 @@ def remove_member(call: Write, project_id: str, user_id: str) -> Answer:
     return nothing()
 
 
-def _access(call: Read, project_id: str) -> ProjectAccess:
-    return require_project(call.connection, call.principal.org_id, call.principal.user_id, ProjectId(project_id))
-
-
 def _locked(call: Write, project_id: str) -> ProjectAccess:
     lock_coordination(call.connection, call.principal.org_id)
-    return _access(call, project_id)
+    return find_project(call, project_id)
 
 
 def _member(call: Write, project_id: str, user_id: str) -> tuple[ProjectAccess, MemberRow]:

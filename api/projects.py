@@ -4,13 +4,14 @@ from activities.closing import close_project_work
 from api.answers import Answer, answer, nothing
 from api.calls import Read, Write
 from api.headers import require_match
+from api.lookups import find_project
 from api.paging import Paging
 from api.routing import Routes
 from models.errors import AlreadyExists, ProjectArchived
 from models.identifiers import ProjectId
 from models.schemas.common import ListQuery, NoParameters, Page
 from models.schemas.tenancy import CreateProject, ProjectView, UpdateProject
-from models.store.access import ProjectAccess, require_project
+from models.store.access import ProjectAccess
 from models.store.locks import lock_coordination, lock_project
 from models.store.projects import ProjectChange, ProjectDetails, change_project, read_project
 from models.store.projects import create_project as make_project
@@ -41,7 +42,7 @@ def create_project(call: Write) -> Answer:
 @routes.read("/projects/{project_id}", answers=ProjectView, etag=True)
 def get_project(call: Read, project_id: str) -> Answer:
     """A project."""
-    access = _access(call, project_id)
+    access = find_project(call, project_id)
     call.query(NoParameters)
     return _answer(read_project(call.connection, call.principal.org_id, access.project_id))
 
@@ -85,15 +86,11 @@ def delete_project(call: Write, project_id: str) -> Answer:
     return nothing()
 
 
-def _access(call: Read, project_id: str) -> ProjectAccess:
-    return require_project(call.connection, call.principal.org_id, call.principal.user_id, ProjectId(project_id))
-
-
 def _locked(call: Write, project_id: str) -> tuple[ProjectAccess, ProjectDetails]:
     """The project under its locks, as its roles and state will stay until COMMIT."""
     lock_coordination(call.connection, call.principal.org_id)
     lock_project(call.connection, call.principal.org_id, ProjectId(project_id))
-    access = _access(call, project_id)
+    access = find_project(call, project_id)
     return access, read_project(call.connection, call.principal.org_id, access.project_id)
 
 

@@ -4,7 +4,7 @@
 
     @routes.read("/projects/{project_id}", answers=ProjectView)
     def get_project(call: Read, project_id: str) -> Answer:          # read route: one read-only connection
-        access = require_project(call.connection, call.principal.org_id, call.principal.user_id, project_id)  # 404
+        access = find_project(call, project_id)                      # 404
         call.query(NoParameters)                                     # 403 by the token, 400
         return answer(view, version=row.version)
 
@@ -12,7 +12,7 @@
                   problems=(ProjectArchived, AlreadyExists))
     def update_project(call: Write, project_id: str) -> Answer:      # synchronous write: one transaction, `call.tx`
         lock_coordination(call.connection, call.principal.org_id)    # in the written order, before what it guards
-        access = require_project(...)                                # 404
+        access = find_project(call, project_id)                      # 404
         access.require_manage()                                      # 403 by the role
         body = call.body(ProjectPatch)                               # 403 by the token, 413, 415, 400
         require_match(call.if_match_version(), row.version)          # 400, 428, 412
