@@ -1,54 +1,33 @@
 """The audit trail, read back (tenancy.md)."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
-from pydantic import JsonValue
 from sqlalchemy import Connection, select, tuple_
 from sqlmodel import col
 
 from models.identifiers import OrganizationId
+from models.schemas.tenancy import AuditEventView, AuditQuery
 from models.tables import AuditEvent
-
-
-@dataclass(frozen=True, slots=True)
-class AuditRow:
-    """Who did what to which resource."""
-
-    event_id: str
-    at: datetime
-    actor: str
-    action: str
-    resource_type: str
-    resource_id: str
-    session_id: str | None
-    request_id: str
-    before_hash: str | None
-    after_hash: str | None
-    detail: dict[str, JsonValue]
-
-
-@dataclass(frozen=True, slots=True)
-class AuditFilter:
-    """Which rows; None does not restrict. `since` is included, `until` is not."""
-
-    actor: str | None = None
-    action: str | None = None
-    resource_id: str | None = None
-    since: datetime | None = None
-    until: datetime | None = None
 
 
 def list_audit_events(
     connection: Connection,
     org_id: OrganizationId,
-    wanted: AuditFilter,
+    wanted: AuditQuery,
     *,
     before: tuple[datetime, str] | None,
     limit: int,
-) -> list[AuditRow]:
-    """The organization's audit trail, newest first, the rows before a position (time, event id)."""
-    statement = select(*(col(getattr(AuditEvent, name)) for name in AuditRow.__slots__))
+) -> list[AuditEventView]:
+    """The organization's audit trail, newest first, the events before a position (time, event id).
+
+    Args:
+        connection: any.
+        org_id: the organization.
+        wanted: which events; its page is left to `before` and `limit`.
+        before: the position, None at the beginning.
+        limit: how many at most.
+    """
+    statement = select(*(col(getattr(AuditEvent, name)) for name in AuditEventView.model_fields))
     statement = statement.where(col(AuditEvent.org_id) == org_id)
     for name in ("actor", "action", "resource_id"):
         value = getattr(wanted, name)
@@ -61,4 +40,4 @@ def list_audit_events(
     if before is not None:
         statement = statement.where(tuple_(col(AuditEvent.at), col(AuditEvent.event_id)) < tuple_(*before))
     newest_first = statement.order_by(col(AuditEvent.at).desc(), col(AuditEvent.event_id).desc()).limit(limit)
-    return [AuditRow(*row) for row in connection.execute(newest_first)]
+    return [AuditEventView.model_validate(row) for row in connection.execute(newest_first)]
