@@ -167,7 +167,7 @@ def read_contents(
     rows = connection.execute(
         text("""
             select blob_id, content from blobs where org_id = :org_id and blob_id = any(:blob_ids)
-            union
+            union all
             select blob_id, content from draft_operations
             where org_id = :org_id and draft_id = any(:draft_ids) and blob_id = any(:blob_ids)
         """),

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import Connection, RowMapping, text
 
 from models.errors import NotFound, Problem, ProjectArchived
-from models.identifiers import BlobId, DraftId, MemoryId, OrganizationId, ReviewId
+from models.identifiers import BlobId, MemoryId, OrganizationId, ReviewId
 from models.rules.review import Evaluation
 from models.rules.states import Body, MemoryState, State
-from models.schemas.drafts import MemoryDifference
+from models.schemas.drafts import Coordination, MemoryDifference
 from models.schemas.reviews import (
     ApprovalBody,
     ComputedFor,
@@ -61,15 +61,16 @@ def review_items(connection: Connection, org_id: OrganizationId, reviews: Sequen
     members = members_of(connection, org_id, review_ids)
     submissions = _submissions(connection, org_id, review_ids, members)
     approvals = approvals_of(connection, org_id, review_ids)
-    drafts = drafts_by_id(connection, org_id, {member.draft_id for listed in members.values() for member in listed})
+    shown = {review.review_id: members.get((review.review_id, review.submission), ()) for review in reviews}
+    drafts = drafts_by_id(connection, org_id, {member.draft_id for latest in shown.values() for member in latest})
     coordination = coordinate(connection, org_id, list(drafts.values()))
     names = set(ReviewListItem.model_fields) - {"drafts", "submissions", "approvals"}
     return [
         ReviewListItem(
             **{name: getattr(review, name) for name in names},
             drafts=[
-                _member(drafts[member.draft_id], member, coordination)
-                for member in members.get((review.review_id, review.submission), ())
+                _member(drafts[member.draft_id], member, coordination[member.draft_id])
+                for member in shown[review.review_id]
             ],
             submissions=submissions.get(review.review_id, []),
             approvals=[
@@ -81,15 +82,14 @@ def review_items(connection: Connection, org_id: OrganizationId, reviews: Sequen
     ]
 
 
-def _member(draft: DraftRow, member: Member, coordination: Mapping[DraftId, object]) -> ReviewDraft:
-    state = coordination[draft.draft_id]
+def _member(draft: DraftRow, member: Member, coordination: Coordination | None) -> ReviewDraft:
     return ReviewDraft(
         draft_id=draft.draft_id,
         draft_version=member.draft_version,
         title=draft.title,
         status=draft.status,
-        freshness=getattr(state, "freshness", None),
-        reconciliation=getattr(state, "reconciliation", None),
+        freshness=coordination.freshness if coordination else None,
+        reconciliation=coordination.reconciliation if coordination else None,
     )
 
 

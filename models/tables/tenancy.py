@@ -57,6 +57,7 @@ class Token(SQLModel, table=True):
     __table_args__ = (
         ForeignKeyConstraint(["org_id", "user_id"], ["users.org_id", "users.user_id"], ondelete="CASCADE"),
         Index("uq_tokens_token_id", "token_id", unique=True),
+        Index("ix_tokens_user", "org_id", "user_id"),
     )
 
     org_id: str = key()

@@ -497,6 +497,7 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("org_id", "token_id", name=op.f("pk_tokens")),
     )
+    op.create_index("ix_tokens_user", "tokens", ["org_id", "user_id"], unique=False)
     op.create_index("uq_tokens_token_id", "tokens", ["token_id"], unique=True)
     op.create_table(
         "draft_operations",
@@ -691,6 +692,7 @@ def downgrade() -> None:
     op.drop_index("ix_draft_operations_memory", table_name="draft_operations")
     op.drop_table("draft_operations")
     op.drop_index("uq_tokens_token_id", table_name="tokens")
+    op.drop_index("ix_tokens_user", table_name="tokens")
     op.drop_table("tokens")
     op.drop_index("ix_reviews_timer", table_name="reviews", postgresql_where=sa.text("next_timer_at is not null"))
     op.drop_index("ix_reviews_refresh", table_name="reviews", postgresql_where=sa.text("refresh_pending"))
