@@ -13,10 +13,9 @@ from api.services import Services
 from api.waiting import OperationListener
 from models.database import build_engine
 from models.settings import Settings
-from workflows.delivery import DeliveryLoop
+from workflows.delivery import DELIVERY_CONNECTIONS, DeliveryLoop
 
 RESTART_PAUSE_S = 1.0
-DELIVERY_CONNECTIONS = 1
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 

@@ -13,6 +13,9 @@ from workflows.temporal_link import TemporalLink
 
 log = logging.getLogger("canonry.delivery")
 
+DELIVERY_CONNECTIONS = 1
+"""How many of its process's connections a delivery loop may hold; the others are for those who wait for an answer."""
+
 POLL_S = 1.0
 MAX_SENDERS = 16  # signals in flight from one process; more saturate neither Temporal nor our own two cores faster
 MAX_WAITING = 2_000  # workflows, and deliveries to one: more are left to the database, which brings them again

@@ -21,7 +21,7 @@ from models.database import build_engine
 from models.migrations import is_current
 from models.settings import Settings, SettingsInvalid
 from workflows.boundary import kind_of
-from workflows.delivery import DeliveryLoop
+from workflows.delivery import DELIVERY_CONNECTIONS, DeliveryLoop
 from workflows.hosting import build_worker
 from workflows.logs import configure_logging
 from workflows.temporal_link import connect
@@ -29,7 +29,6 @@ from workflows.visibility import register
 
 log = logging.getLogger("canonry.worker")
 
-DELIVERY_CONNECTIONS = 1
 FIRST_PAUSE_S = 0.2
 LONGEST_PAUSE_S = 5.0
 ATTEMPT_S = 10.0
