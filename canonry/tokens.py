@@ -10,7 +10,7 @@ from canonry.database import open_database
 from canonry.failures import CommandFailed
 from models.errors import NotFound
 from models.settings import Settings
-from models.store.installation import Account, all_tokens, find_account, first_owners
+from models.store.installation import Account, all_tokens, find_account, find_token, first_owners
 from models.store.tokens import PERMISSIONS, Permission, in_order, issue_token, revoke_token
 from models.store.transaction import transaction
 
@@ -59,7 +59,7 @@ def revoke(settings: Settings, *, token_id: str) -> None:
     """
     with open_database(settings) as engine:
         with engine.connect() as connection:
-            found = next((token for token in all_tokens(connection) if token.token_id == token_id), None)
+            found = find_token(connection, token_id)
         if found is None:
             raise CommandFailed(f"There is no token {token_id}.")
         owner = found.account

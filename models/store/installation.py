@@ -39,13 +39,14 @@ FIRST_OWNERS = text(f"""
 ONE_ACCOUNT = text(f"""
     select {ACCOUNT_COLUMNS} from organizations o join users u on u.org_id = o.org_id where u.user_id = :user_id
 """)  # noqa: S608  (our own columns)
-ALL_TOKENS = text(f"""
+TOKENS = f"""
     select {ACCOUNT_COLUMNS}, t.token_id, t.name, t.permissions, t.expires_at
     from tokens t
     join users u on u.org_id = t.org_id and u.user_id = t.user_id
     join organizations o on o.org_id = t.org_id
-    order by o.org_id, t.token_id
-""")  # noqa: S608  (our own columns)
+"""  # noqa: S608  (our own columns)
+ALL_TOKENS = text(f"{TOKENS} order by o.org_id, t.token_id")
+ONE_TOKEN = text(f"{TOKENS} where t.token_id = :token_id")
 
 
 def first_owners(connection: Connection) -> list[Account]:
@@ -61,9 +62,23 @@ def find_account(connection: Connection, user_id: str) -> Account | None:
 
 def all_tokens(connection: Connection) -> list[InstalledToken]:
     """Every token that has not been revoked, oldest first."""
-    return [
-        InstalledToken(token_id, Account(org_id, organization, user_id, user), name, permissions, expires_at)
-        for org_id, organization, user_id, user, token_id, name, permissions, expires_at in connection.execute(
-            ALL_TOKENS
-        )
-    ]
+    return [_token(*row) for row in connection.execute(ALL_TOKENS)]
+
+
+def find_token(connection: Connection, token_id: str) -> InstalledToken | None:
+    """The token of whatever organization, None when there is none, or not any more."""
+    row = connection.execute(ONE_TOKEN, {"token_id": token_id}).one_or_none()
+    return None if row is None else _token(*row)
+
+
+def _token(
+    org_id: OrganizationId,
+    organization: str,
+    user_id: UserId,
+    user: str,
+    token_id: TokenId,
+    name: str,
+    permissions: list[str],
+    expires_at: datetime | None,
+) -> InstalledToken:
+    return InstalledToken(token_id, Account(org_id, organization, user_id, user), name, permissions, expires_at)
