@@ -70,7 +70,7 @@ def refusal_of_document(document: dict[str, JsonValue], *, instance: str, reques
     headers: dict[str, str] = {}
     if document["code"] == Unauthenticated.code:
         headers["WWW-Authenticate"] = "Bearer"
-    if document["retryable"] or document["code"] == "operation_in_progress":
+    if document["retryable"]:
         headers["Retry-After"] = str(RETRY_AFTER_S)
     body = orjson.dumps({**document, "instance": _printable(instance), "request_id": request_id})
     status = document["status"]

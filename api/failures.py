@@ -3,7 +3,7 @@
 import logging
 import traceback
 
-from sqlalchemy.exc import DBAPIError, DisconnectionError
+from sqlalchemy.exc import DBAPIError, DisconnectionError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from models.errors import InternalError, Problem, Unavailable
@@ -46,7 +46,7 @@ def _is_outage(error: Exception) -> bool:
         return False
     state = _sqlstate(error)
     if state is None:
-        return error.connection_invalidated or type(error).__name__ == "OperationalError"
+        return error.connection_invalidated or isinstance(error, OperationalError)
     return state in (LOCK_TIMEOUT, STATEMENT_TIMEOUT, DEADLOCK, SERIALIZATION_FAILURE) or state.startswith(_GONE)
 
 
