@@ -14,16 +14,11 @@ import psycopg
 
 from models.database import libpq_url
 from models.identifiers import OperationId, OrganizationId
-from models.store.operations import CHANNEL
+from models.store.operations import CHANNEL, FINISHED_AMONG
 
 RE_READ_S = 5.0
 STATEMENT_S = 5.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 2.0
-
-FINISHED = """
-    select o.operation_id from unnest(%s::text[], %s::text[]) as waited(org_id, operation_id)
-    join operations o using (org_id, operation_id) where o.status in ('succeeded', 'failed')
-"""
 
 logger = logging.getLogger(__name__)
 
@@ -98,7 +93,7 @@ class OperationListener:
     async def _look_for_outcomes(self, connection: psycopg.AsyncConnection) -> None:
         waited = [(interest.org_id, name) for name, interests in self._waiting.items() for interest in interests]
         columns = ([org_id for org_id, _ in waited], [operation_id for _, operation_id in waited])
-        cursor = await connection.execute(FINISHED, columns)  # even for nothing: it notices a dead connection
+        cursor = await connection.execute(FINISHED_AMONG, columns)  # even for nothing: it notices a dead connection
         for (operation_id,) in await cursor.fetchall():
             self._stir(operation_id)
 

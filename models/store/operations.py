@@ -18,6 +18,12 @@ from models.tables import Operation
 CHANNEL = "canonry_operation"
 """The channel on which an operation's id is announced when its outcome commits."""
 
+FINISHED_AMONG = """
+    select o.operation_id from unnest(%s::text[], %s::text[]) as waited(org_id, operation_id)
+    join operations o using (org_id, operation_id) where o.status in ('succeeded', 'failed')
+"""
+"""For psycopg itself, which listens on that channel: which of these operations have their outcome, given as columns."""
+
 MAX_FAILURES = 5
 """An operation that failed so often for an unforeseen reason ends as `internal_error` (architecture.md §3)."""
 
