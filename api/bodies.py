@@ -4,8 +4,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from email.message import Message
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 from urllib.parse import parse_qsl
 
 from pydantic import JsonValue, ValidationError
@@ -56,20 +57,44 @@ def require_json(incoming: Incoming) -> None:
         raise UnsupportedMediaType("Send application/json in UTF-8.", accepted="application/json")
 
 
-def parse_body(body: bytes, schema: type[I]) -> tuple[I | None, Errors]:
-    """The body as the schema has it, or every rule that it breaks."""
+@dataclass(frozen=True, slots=True)
+class Json:
+    """A body as far as it can be read, and what makes it no strict JSON: its value may be looked at all the same."""
+
+    value: JsonValue
+    errors: Errors
+
+
+def read_json(body: bytes) -> Json:
+    """The body as JSON; of several faults the first is told."""
+    faults: Errors = []
+
+    def members_of(pairs: list[tuple[str, JsonValue]]) -> JsonValue:
+        members = dict(pairs)
+        if len(members) != len(pairs):
+            faults.append((BODY, "duplicate_key"))
+        return members
+
+    def constant(_: str) -> None:
+        faults.append((BODY, "json"))
+
     try:
-        value = json.loads(body.decode(), object_pairs_hook=_once_each, parse_constant=_refuse_constant)
+        value = json.loads(body.decode(), object_pairs_hook=members_of, parse_constant=constant)
     except UnicodeDecodeError:
-        return None, [(BODY, "utf_8")]
-    except _RepeatedKeyError:
-        return None, [(BODY, "duplicate_key")]
+        return Json(None, [(BODY, "utf_8")])
     except (ValueError, RecursionError):
-        return None, [(BODY, "json")]
+        return Json(None, faults[:1] or [(BODY, "json")])
+    return Json(value, faults[:1])
+
+
+def parse_body(body: Json, schema: type[I]) -> tuple[I | None, Errors]:
+    """The body as the schema has it, or every rule that it breaks."""
+    if body.errors:
+        return None, body.errors
     try:
-        return schema.model_validate(value), []
+        return schema.model_validate(body.value), []
     except ValidationError as error:
-        return None, list(_refusals(error.errors(include_url=False, include_context=True), value))
+        return None, list(_refusals(error.errors(include_url=False, include_context=True), body.value))
 
 
 def parse_query(query: bytes, schema: type[Q]) -> tuple[Q | None, Errors]:
@@ -91,21 +116,6 @@ def refuse(errors: Errors) -> None:
     """Raise InvalidRequest if any rule is broken; a long list is cut."""
     if errors:
         raise InvalidRequest.of_all(errors[:MAX_ERRORS])
-
-
-class _RepeatedKeyError(ValueError):
-    """An object names a member twice."""
-
-
-def _once_each(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise _RepeatedKeyError
-    return members
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(name)
 
 
 def _refusals(errors: Iterable[ErrorDetails], value: JsonValue) -> Iterable[tuple[str, str]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
-from api.bodies import Errors, I, Q, parse_body, parse_query, refuse, require_json
+from api.bodies import Errors, I, Json, Q, parse_body, parse_query, read_json, refuse, require_json
 from api.headers import IDEMPOTENCY_KEY, if_match, if_match_version, is_visible_ascii, required_version
 from api.requests import Incoming
 from models.errors import Forbidden
@@ -76,6 +76,13 @@ class Write(Read):
 
     tx: Transaction
     wakes_delivery: bool = field(default=False, init=False)
+    _json: Json | None = field(default=None, init=False)
+
+    def json(self) -> Json:
+        """The body before it is judged, read once; of one that is too large, nothing."""
+        if self._json is None:
+            self._json = read_json(self.incoming.body or b"")
+        return self._json
 
     def body(self, schema: type[I], *, permission: Permission | None = "write") -> I:
         """The request body; call it after the look-up and the role.
@@ -87,16 +94,16 @@ class Write(Read):
             InvalidRequest: body, query or Idempotency-Key break a rule.
         """
         self.require_permission(permission)
-        body = self.incoming.whole_body()
+        self.incoming.require_whole_body()
         require_json(self.incoming)
-        value, errors = parse_body(body, schema)
+        value, errors = parse_body(self.json(), schema)
         refuse(self._surroundings() + errors)
         assert value is not None  # noqa: S101  (no errors, so there is a value)
         return value
 
-    def no_body(self, *, permission: Permission | None = "write") -> None:
+    def no_body(self) -> None:
         """For a change that is told by its path alone: as `body`, without one."""
-        self.require_permission(permission)
+        self.require_permission("write")
         refuse(self._surroundings())
 
     def if_match_version(self) -> int:

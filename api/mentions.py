@@ -4,7 +4,6 @@
 they are found although something else in it may be wrong. What is no plausible id is left to the schema.
 """
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -23,10 +22,7 @@ class Mentions:
     @classmethod
     def of(cls, call: Write) -> "Mentions":
         """What the body of a request names."""
-        try:
-            value = json.loads((call.incoming.body or b"").decode())
-        except (ValueError, RecursionError):
-            value = None
+        value = call.json().value
         return cls(value if isinstance(value, dict) else {})
 
     def id(self, name: str) -> str | None:

@@ -33,15 +33,10 @@ class Incoming:
         """Whether the ids in the path could be any: a text that the database cannot hold or index is none."""
         return all(len(value) <= MAX_ID_CHARACTERS and "\0" not in value for value in self.path_parameters.values())
 
-    def whole_body(self) -> bytes:
-        """The body.
-
-        Raises:
-            TooLarge: it exceeds 8 MiB.
-        """
+    def require_whole_body(self) -> None:
+        """Raise TooLarge when the body exceeds 8 MiB."""
         if self.body is None:
             raise TooLarge(f"A request has at most {MAX_BODY_BYTES} bytes.", limit=MAX_BODY_BYTES)
-        return self.body
 
 
 async def receive(request: Request, services: Services) -> Incoming:
