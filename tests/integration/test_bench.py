@@ -28,7 +28,8 @@ def engine(stack: Stack) -> Iterator[Engine]:
 def test_one_merge_is_measured_by_size_and_by_affected_projects(engine: Engine) -> None:
     comparisons = measure_merges(engine, Extent(sizes=(30, 60), readers=(1, 2)), ONCE)
     assert [(comparison.subject, comparison.baseline) for comparison in comparisons] == [
-        ("merge among 60 Memories", "merge among 30 Memories"),
+        ("merge of 3 edits among 60 Memories", "merge of 3 edits among 30 Memories"),
+        ("merge of 3 additions to 60 Memories", "merge of 3 additions to 30 Memories"),
         ("merge affecting 2 projects", "merge affecting 1 project"),
         ("merge affecting 1 project", "bare writes, 1 project"),
         ("merge affecting 2 projects", "bare writes, 2 projects"),
