@@ -40,13 +40,10 @@ def answer(
     *,
     status: int = 200,
     version: int | None = None,
-    location: str | None = None,
     secret: bool = False,
 ) -> Answer:
-    """A resource; `version` becomes its ETag, `location` is a path below `/v1/api`."""
+    """A resource; `version` becomes its ETag."""
     headers = {} if version is None else {"ETag": etag(version)}
-    if location is not None:
-        headers["Location"] = API + location
     return Answer(status, value.model_dump_json().encode(), headers, secret)
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
-from sqlalchemy import Engine
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -53,9 +52,9 @@ RESOURCES: tuple[Routes, ...] = (
 )
 
 
-def create_app(settings: Settings, *, engine: Engine | None = None) -> FastAPI:
-    """The API of one process; a given `engine` replaces the pool of the settings, and is not closed at the end."""
-    app = FastAPI(title="Canonry", version="1", lifespan=lifespan_of(settings, engine), redirect_slashes=False)
+def create_app(settings: Settings) -> FastAPI:
+    """The API of one process."""
+    app = FastAPI(title="Canonry", version="1", lifespan=lifespan_of(settings), redirect_slashes=False)
     _add_resources(app)
     _add_health(app)
     answer_unknown_routes(app, RESOURCES)
@@ -85,7 +84,6 @@ def _add_resources(app: FastAPI) -> None:
                 tags=[route.tag],
                 status_code=route.status,
                 responses=responses_of(route),
-                deprecated=route.deprecated or None,
                 route_class_override=CanonryRoute,
             )
 

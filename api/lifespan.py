@@ -6,7 +6,6 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 
 import anyio.to_thread
 from fastapi import FastAPI
-from sqlalchemy import Engine
 
 from api.failures import log_defect
 from api.services import Services
@@ -20,18 +19,15 @@ RESTART_PAUSE_S = 1.0
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 
-def lifespan_of(settings: Settings, engine: Engine | None) -> Lifespan:
+def lifespan_of(settings: Settings) -> Lifespan:
     """Open in order, close in reverse; `api.server` has seen to it that the servers are named."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         url = settings.database_url or ""
         async with AsyncExitStack() as closing:
-            pool = engine or build_engine(
-                url, settings, pool_size=settings.api_pool_size, application_name="canonry-api"
-            )
-            if engine is None:
-                closing.callback(pool.dispose)
+            pool = build_engine(url, settings, pool_size=settings.api_pool_size, application_name="canonry-api")
+            closing.callback(pool.dispose)
             # More threads than connections would only wait for one another inside the pool.
             threads = max(1, settings.api_pool_size - DELIVERY_CONNECTIONS)
             anyio.to_thread.current_default_thread_limiter().total_tokens = threads

@@ -72,7 +72,6 @@ class Route:
     etag: bool = False
     conditional: bool = False
     is_command: bool = False
-    deprecated: bool = False
     tag: str = ""
     function: Callable[..., Answer | StoredOperation | Held] = field(default=_unset)
 
@@ -103,7 +102,6 @@ class Routes:
         problems: tuple[type[Problem], ...] = (),
         etag: bool = False,
         conditional: bool = False,
-        deprecated: bool = False,
     ) -> Callable[[ReadHandler[P]], ReadHandler[P]]:
         """A GET. `query` is what the function passes to `call.query`; `etag` documents the header.
 
@@ -118,7 +116,6 @@ class Routes:
                 problems=problems,
                 etag=etag or conditional,
                 conditional=conditional,
-                deprecated=deprecated,
             )
         )
 

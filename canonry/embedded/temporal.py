@@ -127,7 +127,6 @@ def start_temporal(
     *,
     port: int = 0,
     ui: bool = True,
-    namespace: str = "default",
     search_attributes: Mapping[str, str] | None = None,
     dynamic_config: Mapping[str, str] | None = None,
 ) -> RunningTemporal:
@@ -140,7 +139,6 @@ def start_temporal(
         data,
         port=port,
         ui=ui,
-        namespace=namespace,
         search_attributes=search_attributes,
         dynamic_config=dynamic_config,
     )

@@ -15,19 +15,14 @@ from models.database import sqlalchemy_url
 MIGRATION_LOCK = 0x63616E6F
 
 
-def upgrade(database_url: str, revision: str = "head") -> None:
-    """Bring the schema to a revision; processes that start together wait for each other.
-
-    Args:
-        database_url: a PostgreSQL URL.
-        revision: an Alembic revision, the newest by default.
-    """
+def upgrade(database_url: str) -> None:
+    """Bring the schema up to date; processes that start together wait for each other."""
     engine = create_engine(sqlalchemy_url(database_url), poolclass=NullPool)
     with engine.begin() as connection:
         connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
         configuration = _configuration()
         configuration.attributes["connection"] = connection
-        command.upgrade(configuration, revision)
+        command.upgrade(configuration, "head")
     engine.dispose()
 
 
