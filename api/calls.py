@@ -13,10 +13,11 @@ from api.bodies import Errors, I, Json, Q, parse_body, parse_query, read_json, r
 from api.headers import IDEMPOTENCY_KEY, if_match, if_match_version, is_visible_ascii, required_version
 from api.requests import Incoming
 from models.errors import Forbidden
+from models.rules.roles import Permission
 from models.schemas.common import NoParameters
 from models.store.access import ADMINISTRATORS, org_role
 from models.store.operations import StoredOperation
-from models.store.tokens import Credential, Permission
+from models.store.tokens import Credential
 from models.store.transaction import Transaction
 
 

@@ -22,7 +22,7 @@ from api.running import REPLAYED, Accepted, ReadFunction, WriteFunction, run_rea
 from api.services import Services, services_of
 from models.errors import NotFound
 from models.identifiers import OperationId, OrganizationId
-from models.schemas.operations import OperationView
+from models.schemas.operations import OperationView, Progress
 from models.store.operations import StoredOperation, read_operation
 
 CLIENT_CLOSED_REQUEST = 499  # nobody reads it; it only keeps logs honest
@@ -65,7 +65,7 @@ async def _answer(route: Route, incoming: Incoming) -> Response:
         return done.response() if isinstance(done, Answer) else await _command_response(route, incoming, done)
     found = await in_thread(partial(run_read, incoming, read_function(route, incoming)))
     if isinstance(found, Held):
-        found = answer(OperationView.of(await _outcome(incoming.services, found.operation, found.wait_s)))
+        found = answer(_view(await _outcome(incoming.services, found.operation, found.wait_s)))
     return found.response()
 
 
@@ -87,7 +87,7 @@ async def _command_response(route: Route, incoming: Incoming, accepted: Accepted
         if operation.finished:
             headers["Preference-Applied"] = f"wait={wait_s}"
             return _synchronous(route, incoming, operation).response(*headers.items())
-    return answer(OperationView.of(operation), status=202).response(*headers.items())
+    return answer(_view(operation), status=202).response(*headers.items())
 
 
 def _synchronous(route: Route, incoming: Incoming, operation: StoredOperation) -> Answer:
@@ -98,6 +98,22 @@ def _synchronous(route: Route, incoming: Incoming, operation: StoredOperation) -
     version = result.get("version", result.get("revision"))
     headers = {"ETag": etag(version)} if isinstance(version, int) else {}
     return Answer(route.status, orjson.dumps(result), headers)
+
+
+def _view(row: StoredOperation) -> OperationView:
+    return OperationView.model_validate(
+        {
+            "operation_id": row.operation_id,
+            "kind": row.kind.value,
+            "status": row.status,
+            "progress": Progress(step=row.progress_step, done=row.progress_done, total=row.progress_total),
+            "result": row.result,
+            "problem": row.problem,
+            "workflow_id": row.workflow_id,
+            "created_at": row.created_at,
+            "updated_at": row.updated_at,
+        }
+    )
 
 
 async def _outcome(services: Services, operation: StoredOperation, wait_s: int) -> StoredOperation:

@@ -3,11 +3,11 @@
 from api.answers import Answer, answer
 from api.calls import Read
 from api.routing import Routes
+from models.rules.roles import in_order
 from models.schemas.common import NoParameters
 from models.schemas.tenancy import Membership, MeView, OrganizationSummary, UserSummary
 from models.store.members import memberships
 from models.store.organizations import read_organization
-from models.store.tokens import in_order
 from models.store.users import read_user
 
 routes = Routes("me")

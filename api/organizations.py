@@ -5,6 +5,7 @@ from api.calls import Read, Write
 from api.headers import require_match
 from api.routing import Routes
 from models.errors import IdempotencyKeyUsed
+from models.rules.roles import Permission
 from models.schemas.common import NoParameters
 from models.schemas.tenancy import (
     CreateOrganization,
@@ -25,7 +26,6 @@ from models.store.organizations import (
     rename_organization,
 )
 from models.store.organizations import create_organization as make_organization
-from models.store.tokens import Permission
 
 OWNER_PERMISSIONS: list[Permission] = ["read", "write", "admin.memories"]
 

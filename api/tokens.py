@@ -7,10 +7,11 @@ from api.paging import Paging
 from api.routing import Routes
 from models.errors import Forbidden, IdempotencyKeyUsed, InvalidRequest, NotFound
 from models.identifiers import TokenId, UserId
+from models.rules.roles import PERMISSIONS
 from models.schemas.common import Page
 from models.schemas.tenancy import CreateToken, IssuedTokenView, TokensQuery, TokenView
 from models.store.access import ADMINISTRATORS
-from models.store.tokens import PERMISSIONS, issue_token, require_grantable, token_owner
+from models.store.tokens import issue_token, require_grantable, token_owner
 from models.store.tokens import list_tokens as tokens_of
 from models.store.tokens import revoke_token as revoke
 from models.store.users import read_user

@@ -16,9 +16,9 @@ from bench.empty_workflow import TASK_QUEUE, EmptyWorkflow
 from bench.measuring import Comparison, Schedule, Timing, interleaved, timed
 from bench.organizations import settle
 from canonry.embedded.processes import spawn
+from models.rules.roles import PERMISSIONS
 from models.settings import Settings
 from models.store.organizations import create_organization
-from models.store.tokens import PERMISSIONS
 from tests.client import Client, Json, a_project, ok
 from tests.proposals import a_draft, a_review, creates, merge
 from tests.stack import Stack

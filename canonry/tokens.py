@@ -9,9 +9,10 @@ from sqlalchemy import Connection, Engine
 from canonry.database import open_database
 from canonry.failures import CommandFailed
 from models.errors import NotFound
+from models.rules.roles import PERMISSIONS, Permission, in_order
 from models.settings import Settings
 from models.store.installation import Account, all_tokens, find_account, find_token, first_owners
-from models.store.tokens import PERMISSIONS, Permission, in_order, issue_token, revoke_token
+from models.store.tokens import issue_token, revoke_token
 from models.store.transaction import transaction
 
 REQUEST_ID = "canonry-token"

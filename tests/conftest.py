@@ -7,9 +7,9 @@ from sqlalchemy import Engine
 
 from models.database import build_engine
 from models.migrations import upgrade
+from models.rules.roles import PERMISSIONS
 from models.settings import Settings
 from models.store.organizations import create_organization
-from models.store.tokens import PERMISSIONS
 from tests.client import Client
 from tests.stack import Service, Stack, start_api, start_stack, start_worker
 

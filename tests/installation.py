@@ -16,9 +16,9 @@ from canonry.services import Service, start_service
 from canonry.supervisor import Part
 from models.database import build_engine
 from models.migrations import upgrade
+from models.rules.roles import PERMISSIONS
 from models.settings import Settings
 from models.store.organizations import create_organization
-from models.store.tokens import PERMISSIONS
 from tests.client import Client
 from tests.stack import Stack, start_stack
 

@@ -24,7 +24,7 @@ from models.identifiers import (
     new_user_id,
 )
 from models.rules.folding import Action
-from models.store.access import OrgRole
+from models.rules.roles import OrgRole
 from models.store.commits import organization_ref
 from models.store.drafts import read_draft
 from models.store.locks import DraftRow, lock_coordination

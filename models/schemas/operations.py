@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue
 
 from models.schemas.common import DIGITS, Instant, Output, Query
-from models.store.operations import StoredOperation
 
 MAX_WAIT_S = 30
 
@@ -30,23 +29,6 @@ class OperationView(Output):
     workflow_id: str
     created_at: Instant
     updated_at: Instant
-
-    @classmethod
-    def of(cls, row: StoredOperation) -> "OperationView":
-        """From its row."""
-        return cls.model_validate(
-            {
-                "operation_id": row.operation_id,
-                "kind": row.kind.value,
-                "status": row.status,
-                "progress": Progress(step=row.progress_step, done=row.progress_done, total=row.progress_total),
-                "result": row.result,
-                "problem": row.problem,
-                "workflow_id": row.workflow_id,
-                "created_at": row.created_at,
-                "updated_at": row.updated_at,
-            }
-        )
 
 
 class WaitQuery(Query):

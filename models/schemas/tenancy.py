@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, JsonValue
 
+from models.rules.roles import OrgRole, Permission, ProjectRole, in_order
 from models.schemas.common import (
     Email,
     Id,
@@ -18,8 +19,6 @@ from models.schemas.common import (
     Text,
     broken,
 )
-from models.store.access import OrgRole, ProjectRole
-from models.store.tokens import Permission, in_order
 
 MAX_PROJECT_DESCRIPTION = 2_000
 

@@ -12,10 +12,9 @@ from sqlmodel import col
 
 from models.errors import Forbidden, NotFound, ProjectArchived
 from models.identifiers import OrganizationId, ProjectId, UserId
+from models.rules.roles import OrgRole, ProjectRole
 from models.tables import Project, ProjectMember, User
 
-OrgRole = Literal["owner", "admin", "member"]
-ProjectRole = Literal["admin", "member", "viewer"]
 ProjectState = Literal["active", "archived", "deleted"]
 
 ADMINISTRATORS: tuple[OrgRole, ...] = ("owner", "admin")

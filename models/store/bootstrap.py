@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, text
 
 from models.identifiers import OrganizationId, UserId
+from models.rules.roles import PERMISSIONS
 from models.store.organizations import create_organization
-from models.store.tokens import PERMISSIONS
 
 ORGANIZATION_NAME, OWNER_NAME = "Canonry", "Owner"
 REQUEST_ID = "first-start"

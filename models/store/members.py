@@ -7,7 +7,7 @@ from sqlalchemy import Connection, text
 
 from models.errors import AlreadyExists, NotFound
 from models.identifiers import OrganizationId, ProjectId, UserId
-from models.store.access import ProjectRole
+from models.rules.roles import ProjectRole
 from models.store.audit import record_audit
 from models.store.events import append_event
 from models.store.transaction import Transaction

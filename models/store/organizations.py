@@ -8,9 +8,10 @@ from sqlalchemy import Connection, text
 
 from models.errors import NotFound
 from models.identifiers import OrganizationId, UserId, new_organization_id, new_user_id
+from models.rules.roles import Permission
 from models.store.audit import record_audit
 from models.store.events import append_event
-from models.store.tokens import IssuedToken, Permission, issue_token
+from models.store.tokens import IssuedToken, issue_token
 from models.store.transaction import Transaction
 from models.store.users import UserRow, add_user
 

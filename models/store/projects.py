@@ -12,7 +12,8 @@ from sqlmodel import col
 from models.errors import AlreadyExists, NotFound
 from models.identifiers import OrganizationId, ProjectId, UserId, new_project_id
 from models.rules.names import name_key, numbered_slug, slug_of
-from models.store.access import ProjectRole, ProjectState, readable_projects
+from models.rules.roles import ProjectRole
+from models.store.access import ProjectState, readable_projects
 from models.store.audit import record_audit
 from models.store.events import append_event
 from models.store.members import add_member

@@ -5,18 +5,17 @@ import hmac
 import secrets
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, cast
+from typing import cast
 
 from sqlalchemy import Connection, text
 
 from models.errors import Forbidden, NotFound
 from models.identifiers import OrganizationId, TokenId, UserId, new_token_id
-from models.store.access import ADMINISTRATORS, OrgRole
+from models.rules.roles import OrgRole, Permission, in_order
+from models.store.access import ADMINISTRATORS
 from models.store.audit import record_audit
 from models.store.transaction import Transaction
 
-Permission = Literal["read", "write", "admin.memories", "service"]
-PERMISSIONS: tuple[Permission, ...] = ("read", "write", "admin.memories", "service")
 RESERVED: frozenset[Permission] = frozenset({"admin.memories", "service"})
 """Granted by owners and admins only."""
 
@@ -162,11 +161,6 @@ def revoke_token(tx: Transaction, token_id: TokenId) -> None:
     if owner is None:
         raise NotFound("There is no such token.")
     record_audit(tx, "token.revoke", "token", token_id, detail={"user_id": owner})
-
-
-def in_order(permissions: list[Permission]) -> list[Permission]:
-    """Each permission once, in the order in which the contract lists them."""
-    return [permission for permission in PERMISSIONS if permission in permissions]
 
 
 def _token_id_in(secret: str) -> str:

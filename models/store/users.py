@@ -8,7 +8,7 @@ from sqlalchemy import Connection, text
 
 from models.errors import AlreadyExists, LastOwner, NotFound
 from models.identifiers import OrganizationId, UserId, new_user_id
-from models.store.access import OrgRole
+from models.rules.roles import OrgRole
 from models.store.audit import record_audit
 from models.store.events import append_event
 from models.store.transaction import Transaction

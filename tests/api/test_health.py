@@ -16,9 +16,9 @@ import tests.stack
 from canonry.embedded.ports import free_port
 from models.database import sqlalchemy_url
 from models.migrations import upgrade
+from models.rules.roles import PERMISSIONS
 from models.store.bootstrap import first_start
 from models.store.organizations import create_organization
-from models.store.tokens import PERMISSIONS
 from tests.client import PREFIX, Client, Json, every_route, filled, ok, problem
 from tests.stack import Service, Stack, start_api, start_stack
 
