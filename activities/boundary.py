@@ -21,10 +21,11 @@ log = logging.getLogger(__name__)
 
 Handler = Callable[[Transaction, StoredOperation], BaseModel]
 
-# Deadlock, serialization failure, lock time-out, and connections that the server ended or does not take now. A
-# statement time-out (57014) is none of them: a command that always runs into it has to end.
-TRANSIENT_STATES = frozenset({"40P01", "40001", "55P03", "57P01", "57P02", "57P03", "25P03", "25P04", "53300"})
+# Deadlock, serialization failure, lock time-out, and connections that the server ended or does not take now.
+TRANSIENT_STATES = frozenset({"40P01", "40001", "55P03", "57P01", "57P02", "57P03", "25P03", "53300"})
 CONNECTION_LOST = "08"
+# Statement and transaction time-out: a command that always runs into them has to end.
+TOO_LONG = frozenset({"57014", "25P04"})
 
 
 def carry_out(engine: Engine, command: Command, handler: Handler) -> CommandOutcome:
@@ -51,6 +52,8 @@ def is_transient(error: BaseException) -> bool:
     if not isinstance(error, DBAPIError):
         return False
     state: str | None = getattr(error.orig, "sqlstate", None)
+    if state in TOO_LONG:
+        return False
     if state is None:
         return error.connection_invalidated or isinstance(error.orig, PsycopgOperationalError)
     return error.connection_invalidated or state in TRANSIENT_STATES or state.startswith(CONNECTION_LOST)

@@ -148,10 +148,11 @@ def test_a_lock_time_out_is_not_counted_and_the_retry_succeeds(engine: Engine) -
     check_invariants(engine, place.org_id)
 
 
-def test_a_statement_time_out_is_counted(engine: Engine) -> None:
+@pytest.mark.parametrize("timeout", ["statement_timeout", "transaction_timeout"])
+def test_a_command_that_takes_too_long_is_counted(engine: Engine, timeout: str) -> None:
     place = an_organization(engine)
     operation = _commands(place)[0]
-    with impatient(place, "statement_timeout=30") as hasty, coordination_held(place):
+    with impatient(place, f"{timeout}=30") as hasty, coordination_held(place):
         assert not attempted(hasty, operation).finished
     assert operation_now(place, operation).failures == 1
 
