@@ -234,10 +234,11 @@ def mark_running(connection: Connection, org_id: OrganizationId, operation_ids: 
     )
 
 
+# The statement's time, unlike the clock's, is one value for the index to search by.
 CLAIM_DUE = text("""
     with due as (
         select org_id, operation_id from operations
-        where status in ('pending', 'running') and next_delivery_at <= clock_timestamp()
+        where status in ('pending', 'running') and next_delivery_at <= statement_timestamp()
         order by next_delivery_at limit :limit for no key update skip locked
     )
     update operations o
@@ -281,7 +282,7 @@ def reviews_to_refresh(connection: Connection, *, limit: int, merged_for_s: floa
             select org_id, review_id, project_id, title, status from reviews
             where (refresh_pending and (
                       status <> 'merged' or updated_at <= clock_timestamp() - make_interval(secs => :merged_for_s)))
-               or next_timer_at <= clock_timestamp()
+               or next_timer_at <= statement_timestamp()
             order by updated_at limit :limit
         """),
         {"limit": limit, "merged_for_s": merged_for_s},

@@ -37,7 +37,8 @@ LAST_VERSION = """
 """
 OF_STATUS = text(f"""
     select {MEMORY_COLUMNS}, v.path_key {LAST_VERSION}
-    where m.org_id = :org_id and m.status = :status and (v.path_key, m.memory_id) > (:after_key, :after_id)
+    where m.org_id = :org_id and m.status = :status and m.status <> 'active'
+      and (v.path_key, m.memory_id) > (:after_key, :after_id)
     order by v.path_key, m.memory_id limit :limit
 """)
 ONE = text(f"""

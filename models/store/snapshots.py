@@ -13,11 +13,19 @@ from models.schemas.commits import CommitBody
 
 ROWS_A_FETCH = 1_000
 
-AT_VERSION = """
-    org_id = :org_id and from_version <= :version and (to_version is null or to_version > :version)
+# What still holds, and what ended later: near the head little more than the entries themselves is read.
+OF_ORGANIZATION = """
+    from (
+        select * from memory_versions where org_id = :org_id and from_version <= :version and to_version is null
+        union all
+        select * from memory_versions where org_id = :org_id and from_version <= :version and to_version > :version
+    ) entries
 """
-OF_ORGANIZATION = f"from memory_versions where {AT_VERSION}"
-OF_PROJECT = f"from projection_versions where project_id = :project_id and {AT_VERSION}"
+OF_PROJECT = """
+    from projection_versions
+    where org_id = :org_id and project_id = :project_id
+      and from_version <= :version and (to_version is null or to_version > :version)
+"""
 
 ORGANIZATION_ENTRIES = text(f"""
     select memory_id as id, 'memory' as type, 'org' as source, path, description, blob_id

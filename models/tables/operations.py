@@ -80,7 +80,7 @@ class Event(SQLModel, table=True):
     """
 
     __tablename__ = "events"
-    __table_args__ = (Index("ix_events_feed", "xid", "id"),)
+    __table_args__ = (Index("ix_events_feed", "org_id", "xid", "id"),)
 
     id: int | None = Field(default=None, sa_type=BigInteger, primary_key=True, sa_column_args=(Identity(always=True),))
     xid: str | None = Field(

@@ -11,6 +11,7 @@ from sqlmodel import Field, SQLModel
 from models.tables.columns import DIGEST, ident, instant, key, one_of
 
 HEAD = text("to_version is null")
+PAST = text("to_version is not null")
 
 
 class OrganizationRef(SQLModel, table=True):
@@ -88,7 +89,10 @@ class Memory(SQLModel, table=True):
     """The identity of a published Memory; what it says stands in its versions."""
 
     __tablename__ = "memories"
-    __table_args__ = (one_of("status", "active", "archived", "deprecated"),)
+    __table_args__ = (
+        one_of("status", "active", "archived", "deprecated"),
+        Index("ix_memories_gone", "org_id", "memory_id", postgresql_where=text("status <> 'active'")),
+    )
 
     org_id: str = key()
     memory_id: str = key()
@@ -117,7 +121,8 @@ class MemoryVersion(SQLModel, table=True):
             postgresql_include=["entry_digest"],
         ),
         Index("ix_memory_versions_from", "org_id", "from_version"),
-        Index("ix_memory_versions_to", "org_id", "to_version", postgresql_where=text("to_version is not null")),
+        Index("ix_memory_versions_to", "org_id", "to_version", postgresql_where=PAST),
+        Index("ix_memory_versions_past_path", "org_id", "path_key", "to_version", postgresql_where=PAST),
     )
 
     org_id: str = key()

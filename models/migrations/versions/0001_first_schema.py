@@ -70,7 +70,7 @@ def upgrade() -> None:
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_events")),
     )
-    op.create_index("ix_events_feed", "events", ["xid", "id"], unique=False)
+    op.create_index("ix_events_feed", "events", ["org_id", "xid", "id"], unique=False)
     op.create_table(
         "feed_epochs",
         sa.Column("epoch", sa.Text(collation="C"), nullable=False),
@@ -87,6 +87,13 @@ def upgrade() -> None:
         sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
         sa.CheckConstraint("status in ('active', 'archived', 'deprecated')", name=op.f("ck_memories_status_known")),
         sa.PrimaryKeyConstraint("org_id", "memory_id", name=op.f("pk_memories")),
+    )
+    op.create_index(
+        "ix_memories_gone",
+        "memories",
+        ["org_id", "memory_id"],
+        unique=False,
+        postgresql_where=sa.text("status <> 'active'"),
     )
     op.create_table(
         "org_selections",
@@ -248,6 +255,13 @@ def upgrade() -> None:
         postgresql_include=["entry_digest"],
     )
     op.create_index("ix_memory_versions_from", "memory_versions", ["org_id", "from_version"], unique=False)
+    op.create_index(
+        "ix_memory_versions_past_path",
+        "memory_versions",
+        ["org_id", "path_key", "to_version"],
+        unique=False,
+        postgresql_where=sa.text("to_version is not null"),
+    )
     op.create_index(
         "ix_memory_versions_to",
         "memory_versions",
@@ -722,6 +736,11 @@ def downgrade() -> None:
         "uq_memory_versions_head", table_name="memory_versions", postgresql_where=sa.text("to_version is null")
     )
     op.drop_index(
+        "ix_memory_versions_past_path",
+        table_name="memory_versions",
+        postgresql_where=sa.text("to_version is not null"),
+    )
+    op.drop_index(
         "ix_memory_versions_to", table_name="memory_versions", postgresql_where=sa.text("to_version is not null")
     )
     op.drop_index("ix_memory_versions_from", table_name="memory_versions")
@@ -752,6 +771,7 @@ def downgrade() -> None:
     op.drop_table("organization_refs")
     op.drop_index("ix_org_selections_memory", table_name="org_selections")
     op.drop_table("org_selections")
+    op.drop_index("ix_memories_gone", table_name="memories", postgresql_where=sa.text("status <> 'active'"))
     op.drop_table("memories")
     op.drop_table("feed_epochs")
     op.drop_index("ix_events_feed", table_name="events")
