@@ -6,9 +6,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from psycopg import errors as sqlstate_errors
 from sqlalchemy import Engine, Row, create_engine, text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from activities.boundary import carry_out
+from activities.boundary import carry_out, is_transient
 from activities.messages import Command, PublishBatch
 from activities.publication import PublicationActivities, publish_review
 from models.store.operations import MAX_FAILURES, StoredOperation
@@ -213,3 +216,30 @@ def test_an_operation_of_another_organization_is_not_carried_out(engine: Engine)
     command = Command(org_id=elsewhere.org_id, operation_id=operation.operation_id)
     assert carry_out(engine, command, publish_review).finished
     assert operation_now(place, operation).status == "pending"
+
+
+@pytest.mark.parametrize(
+    ("state", "transient"),
+    [
+        ("40P01", True),  # deadlock
+        ("40001", True),  # serialization failure
+        ("55P03", True),  # lock time-out
+        ("57P01", True),  # terminated by an administrator
+        ("57P03", True),  # starting up
+        ("08006", True),  # connection failure
+        ("25P03", True),  # the process was frozen in a transaction
+        ("57014", False),  # statement time-out
+        ("25P04", False),  # transaction time-out
+        ("23505", False),  # not unique: under the coordination row a defect
+        ("53100", False),  # disk full
+        ("22P02", False),  # malformed text
+    ],
+)
+def test_what_passes_by_itself_is_told_from_what_does_not(state: str, *, transient: bool) -> None:
+    error = DBAPIError("select 1", {}, sqlstate_errors.lookup(state)("refused"))
+    assert is_transient(error) is transient
+
+
+def test_a_defect_of_ours_does_not_pass_by_itself() -> None:
+    assert not is_transient(ValueError("no"))
+    assert is_transient(PoolTimeout("no connection was free"))

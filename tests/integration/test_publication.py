@@ -3,7 +3,18 @@ from sqlalchemy import Engine, text
 from models.identifiers import final_id
 from models.rules.hashes import bucket_digest, bucket_of, tree_id
 from tests.commands import a_review, merged, published, selected
-from tests.rows import a_draft, a_project, an_organization, creates, deletes, provisional_ids, renames, updates
+from tests.invariants import check_invariants
+from tests.rows import (
+    a_draft,
+    a_project,
+    an_organization,
+    creates,
+    deletes,
+    fetch,
+    provisional_ids,
+    renames,
+    updates,
+)
 
 
 def test_a_merge_publishes_one_commit_and_steps_the_ref_once(engine: Engine) -> None:
@@ -103,3 +114,16 @@ def test_a_project_whose_memories_did_not_change_gets_no_commit(engine: Engine) 
     with engine.connect() as connection:
         versions = connection.execute(text("select version from project_refs where project_id = :p"), {"p": other})
         assert versions.scalar_one() == 1
+
+
+def test_an_organization_whose_last_memory_was_deleted_has_the_hash_of_the_empty_tree(engine: Engine) -> None:
+    place = an_organization(engine)
+    other = a_project(place)
+    (one,) = published(place, creates("1.md"))
+    selected(place, other, [one])
+    published(place, deletes(one))
+    newest = "select tree_id from commits where org_id = :o and scope = 'org' order by version desc limit 1"
+    assert fetch(place, newest)[0].tree_id == tree_id({})
+    owners = fetch(place, "select distinct owner_id from tree_buckets where org_id = :o")
+    assert {row.owner_id for row in owners} == {place.project_id, other}  # a projection keeps its selection's entry
+    check_invariants(engine, place.org_id)

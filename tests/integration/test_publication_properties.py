@@ -131,7 +131,8 @@ def test_a_review_publishes_what_the_model_says_or_is_refused_with_its_code(engi
 
 
 @pytest.mark.long
-@settings(max_examples=3_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.timeout(3_600)
+@settings(max_examples=2_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(script=scripts)
 def test_many_more_reviews_do_too(engine: Engine, script: Script) -> None:
     play_out(Play(an_organization(engine)), script)
