@@ -31,9 +31,9 @@ TOO_LONG = frozenset({"57014", "25P04"})
 def carry_out(engine: Engine, command: Command, handler: Handler) -> CommandOutcome:
     """Run a command in one transaction: its effect and its outcome, or neither.
 
-    A refusal (`Problem`) is an outcome. A lost connection, deadlock or time-out leaves the command as it was. Anything
-    else is counted, and the fifth time ends it as `internal_error` (architecture.md §3). A command that has its
-    outcome is not run again.
+    A refusal (`Problem`) is an outcome. A lost connection, deadlock or lock time-out leaves the command as it was.
+    Anything else is counted, and the fifth time ends it as `internal_error` (architecture.md §3). A command that has
+    its outcome is not run again.
     """
     try:
         return _once(engine, command, handler)
