@@ -92,6 +92,7 @@ class RunningTemporal:
                 how = "ended while it started" if ended else f"does not answer after {START_LIMIT_S} s"
                 raise StartFailed(f"Temporal {how}:\n{log_tail(self.log, self.log_begin)}")
             time.sleep(POLL_S)
+        _complete(self.home).touch()
 
     def stop(self) -> None:
         """End the server: asked for 15 s, then killed, which its store survives."""
@@ -201,6 +202,7 @@ def _ports(home: Home, wanted: int) -> Mapping[str, int]:
 def _launch(home: Home, options: TemporalOptions, ports: Mapping[str, int]) -> subprocess.Popen[bytes]:
     program = temporal_for(home.account, find_temporal(), home.path)
     store = _store(home)
+    _drop_half_made(home)
     command: list[str | Path] = [program, "server", "start-dev", "--ip", LOOPBACK, "--db-filename", store]
     command += ["--port", str(ports["grpc"]), "--http-port", str(ports["http"]), "--log-level", "error"]
     command += ["--namespace", options.namespace]
@@ -216,6 +218,23 @@ def _launch(home: Home, options: TemporalOptions, ports: Mapping[str, int]) -> s
         death_signal=signal.SIGKILL,  # its store survives that, and it takes seconds over anything milder
         account=home.account,
     )
+
+
+def _drop_half_made(home: Home) -> None:
+    """Begin anew where the first start was killed before the store had its tables: the server cannot go on from there.
+
+    Nothing is lost: it never answered, and what workflows have to do stands in Postgres.
+    """
+    if not _store(home).exists():
+        _complete(home).unlink(missing_ok=True)
+    elif not _complete(home).exists():
+        for file in filter(Path.is_file, _store(home).parent.glob("temporal.db*")):
+            file.unlink()
+
+
+def _complete(home: Home) -> Path:
+    """There once the store has answered."""
+    return home.path / "temporal" / "complete"
 
 
 def _pairs(flag: str, values: Mapping[str, str]) -> list[str]:

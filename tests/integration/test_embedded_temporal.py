@@ -102,6 +102,15 @@ def test_a_killed_server_starts_again_at_the_same_address_with_its_workflows(ser
     assert asyncio.run(status()) == "RUNNING"
 
 
+def test_a_store_whose_first_start_was_killed_is_begun_anew(data: Path) -> None:
+    first = start_temporal(data, ui=False)
+    first.stop()
+    (first.store.parent / "complete").unlink()  # as if killed before it answered …
+    first.store.write_bytes(b"")  # … and before the first table
+    start_temporal(data, ui=False).stop()
+    assert (first.store.parent / "complete").exists()
+
+
 def test_a_second_start_on_the_same_store_is_refused_and_names_the_first(server: RunningTemporal, data: Path) -> None:
     with pytest.raises(StartFailed, match=f"The process {os.getpid()} keeps the Temporal store"):
         start_temporal(data)
