@@ -32,7 +32,7 @@ up: setup
 	"$(BIN)/canonry" up $(ARGS)
 
 test: lint
-	"$(BIN)/python" -m pytest $(ARGS)
+	"$(BIN)/python" -m pytest --numprocesses 2 --dist loadfile $(ARGS)
 
 test-long: setup
 	"$(BIN)/python" -m pytest -m long $(ARGS)
