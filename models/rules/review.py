@@ -137,6 +137,8 @@ def _fold_what_holds(
         except (OperationInvalid, TargetMissing) as problem:
             problem.context |= {"index": index, "draft_id": draft.draft_id}
             refused.append(problem)
+            # Named is touched: the result hash covers it, even where nothing comes of it.
+            states.setdefault(operation.memory_id, base.get(operation.memory_id))
     return states, refused
 
 

@@ -102,7 +102,7 @@ def test_a_refused_operation_names_its_index_and_draft_and_the_others_are_still_
     evaluation = judge([a_draft("first", edit(THREE), create(NEW, "a.md"))], {})
     assert only(evaluation).code == "target_missing"
     assert only(evaluation).context == {"memory_id": THREE, "index": 0, "draft_id": "first"}
-    assert set(evaluation.states) == {NEW}
+    assert set(evaluation.states) == {NEW, THREE}
 
 
 def test_a_later_draft_may_edit_rename_or_delete_what_an_earlier_one_creates() -> None:
@@ -112,6 +112,12 @@ def test_a_later_draft_may_edit_rename_or_delete_what_an_earlier_one_creates() -
 
 def test_without_the_earlier_draft_the_target_is_missing() -> None:
     assert codes(judge([a_draft("second", edit(NEW))], {})) == ["target_missing"]
+
+
+def test_a_memory_that_is_named_and_missing_is_touched_all_the_same() -> None:
+    evaluation = judge([a_draft("second", edit(NEW))], {})
+    assert evaluation.final_states == {final_id(NEW): None}
+    assert evaluation.result_hash(PROJECT) == result_hash({final_id(NEW): None}, PROJECT, ())
 
 
 def test_what_an_earlier_draft_created_and_deleted_is_missing_in_the_next() -> None:
