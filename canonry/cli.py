@@ -54,10 +54,10 @@ def _parser() -> argparse.ArgumentParser:
 def _add_token_commands(parser: argparse.ArgumentParser) -> None:
     commands = parser.add_subparsers(dest="token_command", required=True, metavar="COMMAND")
     create = _command(commands, "create", _token_create, "make a token and print its secret, the only copy")
-    create.add_argument("--name", required=True, help="what it is for")
+    create.add_argument("--name", required=True, help="what it is for, 1 to 200 characters")
     create.add_argument("--user", metavar="USER_ID", help="whose it is (the organization's first owner)")
     create.add_argument("--permissions", default="read,write", help="of read, write, admin.memories, service")
-    create.add_argument("--days", type=int, metavar="N", help="how long it is valid (for ever)")
+    create.add_argument("--days", type=int, metavar="N", help="how long it is valid, 1 to 36500 (for ever)")
     show = _command(commands, "list", _token_list, "show all tokens, without secrets")
     revoke = _command(commands, "revoke", _token_revoke, "take a token away, for good")
     revoke.add_argument("token_id", metavar="TOKEN_ID")

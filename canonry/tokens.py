@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Engine
 from canonry.database import open_database
 from canonry.failures import CommandFailed
 from models.errors import NotFound
+from models.rules.names import MAX_NAME_CHARACTERS, broken_name_rule, tidy_name
 from models.rules.roles import PERMISSIONS, Permission, in_order
 from models.settings import Settings
 from models.store.installation import Account, all_tokens, find_account, find_token, first_owners
@@ -17,19 +18,25 @@ from models.store.transaction import transaction
 
 REQUEST_ID = "canonry-token"
 
+LONGEST_DAYS = 36_500
+"""A century: longer is no expiry, and the calendar of the database has an end."""
+
 
 def create(settings: Settings, *, name: str, user_id: str | None, permissions: str, days: int | None) -> None:
     """Make a token for a user, by default the owner, and print its secret, the only copy, alone on standard output.
 
+    The name is 1-200 characters on one line, by the rule of the API; the days are 1-36500, None is for ever.
+
     Raises:
-        CommandFailed: a permission does not exist, or it is not clear whose token it is to be.
+        CommandFailed: the name, the days or a permission is not accepted, or it is not clear whose token it is to be.
     """
+    tidy = _name(name)
     wanted = _permissions(permissions)
-    expires_at = None if days is None else datetime.now(UTC) + timedelta(days=days)
+    expires_at = None if days is None else _expiry(days)
     with open_database(settings) as engine:
         account = _account(engine, user_id)
         with transaction(engine, org_id=account.org_id, actor_id=account.user_id, request_id=REQUEST_ID) as tx:
-            issued = issue_token(tx, user_id=account.user_id, name=name, permissions=wanted, expires_at=expires_at)
+            issued = issue_token(tx, user_id=account.user_id, name=tidy, permissions=wanted, expires_at=expires_at)
     print(f"{issued.token.token_id} for {account.name} of {account.organization_name}; shown once:", file=sys.stderr)
     print(issued.secret)
 
@@ -70,6 +77,21 @@ def revoke(settings: Settings, *, token_id: str) -> None:
         except NotFound as error:
             raise CommandFailed(f"There is no token {token_id} any more.") from error
     print(f"{token_id} is revoked.", file=sys.stderr)
+
+
+def _name(raw: str) -> str:
+    name = tidy_name(raw)
+    if broken_name_rule(name):
+        raise CommandFailed(
+            f"--name: accepted are 1 to {MAX_NAME_CHARACTERS} characters on one line, without control characters."
+        )
+    return name
+
+
+def _expiry(days: int) -> datetime:
+    if not 1 <= days <= LONGEST_DAYS:
+        raise CommandFailed(f"--days {days}: accepted is a whole number from 1 to {LONGEST_DAYS}.")
+    return datetime.now(UTC) + timedelta(days=days)
 
 
 def _permissions(text: str) -> list[Permission]:
