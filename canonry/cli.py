@@ -85,11 +85,11 @@ def _add_port(command: argparse.ArgumentParser) -> None:
 
 
 def _settings(chosen: argparse.Namespace) -> "Settings":
-    """The settings of the environment, options first: both are checked in the same words."""
-    from models.settings import PREFIX, load_settings
+    """The settings of the environment, options first: both are checked in the same words, each by its own name."""
+    from models.settings import load_settings
 
-    options = {f"{PREFIX}{name.upper()}": getattr(chosen, name, None) for name in ("data", "port")}
-    return load_settings({**os.environ, **{name: value for name, value in options.items() if value is not None}})
+    options = {name: getattr(chosen, name, None) for name in ("data", "port")}
+    return load_settings(options={name: value for name, value in options.items() if value is not None})
 
 
 def _up(chosen: argparse.Namespace) -> None:

@@ -2,10 +2,13 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import orjson
 from pydantic import Field, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 PREFIX = "CANONRY_"
@@ -15,6 +18,13 @@ LONGEST_TIMEOUT_MS = 29_000
 
 CLIENT_VARIABLES = frozenset({"CANONRY_URL", "CANONRY_TOKEN"})
 """Read by commands that speak to a server; known, but not settings of the server."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a setting with a pattern or a structure looks like, in words; bounds of numbers need none."""
+
+    words: str
 
 
 class Settings(BaseSettings):
@@ -34,29 +44,29 @@ class Settings(BaseSettings):
         """Values come from `load_settings` alone, which reads the environment once and refuses unknown names."""
         return (init_settings,)
 
-    database_url: str | None = Field(
+    database_url: Annotated[str | None, Form("postgresql://user@host/name")] = Field(
         default=None,
         pattern=r"^postgres(ql)?://",
-        description="PostgreSQL 15 or newer, as postgresql://user@host/name; unset: the embedded server",
+        description="database, PostgreSQL 15 or newer; unset: the embedded server",
     )
-    temporal_address: str | None = Field(
+    temporal_address: Annotated[str | None, Form("host:port")] = Field(
         default=None,
         pattern=r"^[^/\s]+:\d{1,5}$",
-        description="Temporal's frontend as host:port; unset: the embedded server",
+        description="Temporal's frontend; unset: the embedded server",
     )
     temporal_namespace: str = Field(default="default", min_length=1, description="Temporal namespace")
     task_queue: str = Field(default="canonry", min_length=1, description="Temporal task queue of the workers")
     temporal_ui_url: str | None = Field(default=None, description="where operators find the Temporal UI")
 
-    data: Path = Field(
+    data: Annotated[Path, Form("a path")] = Field(
         default=Path(".canonry"), description="folder of the embedded stack, of its logs and owner token"
     )
     host: str = Field(default="127.0.0.1", min_length=1, description="address the API listens on")
     port: int = Field(default=8080, ge=1, le=65535, description="port the API listens on")
-    allowed_hosts: list[str] = Field(
+    allowed_hosts: Annotated[list[str], Form('a JSON list of at least one name, such as ["canonry.example"]')] = Field(
         default=["127.0.0.1", "localhost", "[::1]"],
         min_length=1,
-        description="Host headers the API answers to, without port, as a JSON list",
+        description="Host headers the API answers to, without port",
     )
 
     # 10 + 10 + one LISTEN connection each stay far below the 100 a PostgreSQL server allows by default.
@@ -104,8 +114,8 @@ class Settings(BaseSettings):
     )
 
     shutdown_grace_s: float = Field(default=25.0, gt=0, le=300, description="how long a worker finishes what it began")
-    log_level: str = Field(
-        default="info", pattern="^(debug|info|warning|error)$", description="debug, info, warning or error"
+    log_level: Annotated[str, Form("debug, info, warning or error")] = Field(
+        default="info", pattern="^(debug|info|warning|error)$", description="the least severe lines that are logged"
     )
 
 
@@ -113,27 +123,50 @@ class SettingsInvalid(SystemExit):
     """A setting that stops the start; the text names it and what is accepted."""
 
 
-def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
+def load_settings(
+    environment: Mapping[str, str] | None = None, *, options: Mapping[str, str] | None = None
+) -> Settings:
     """The settings of this process.
 
     Args:
         environment: variables to read instead of the process's own, for tests.
+        options: values by the name of the setting, from options of the command line; they go before variables, and
+            a wrong one is told by the name of its option.
 
     Raises:
-        SettingsInvalid: a variable with the prefix is unknown or has a wrong value.
+        SettingsInvalid: a variable with the prefix is unknown, or a value is wrong.
     """
     variables = os.environ if environment is None else environment
-    known = {PREFIX + name.upper() for name in Settings.model_fields} | CLIENT_VARIABLES
+    typed = options or {}
+    known = {_variable(name) for name in Settings.model_fields} | CLIENT_VARIABLES
     unknown = sorted(name for name in variables if name.startswith(PREFIX) and name not in known)
     if unknown:
         raise SettingsInvalid(f"{unknown[0]}: unknown setting; accepted: {', '.join(sorted(known))}")
-    chosen = {
-        name: variables[PREFIX + name.upper()] for name in Settings.model_fields if PREFIX + name.upper() in variables
-    }
+    chosen = {name: variables[_variable(name)] for name in Settings.model_fields if _variable(name) in variables}
     try:
-        return _parse(chosen)
+        return _parse({**chosen, **typed})
     except ValidationError as error:
-        raise SettingsInvalid("\n".join(_explain(error))) from error
+        raise SettingsInvalid("\n".join(_explain(error, typed))) from error
+
+
+def accepted(field: FieldInfo) -> str:
+    """The values that a setting may have, in words: its form, or the bounds of its number."""
+    form = next((rule.words for rule in field.metadata if isinstance(rule, Form)), None)
+    if form is not None:
+        return form
+    lowest, above, highest = (_bound(field, name) for name in ("ge", "gt", "le"))
+    if highest is None:
+        return "text" if _bound(field, "min_length") is None else "text, not empty"
+    number = "a whole number" if field.annotation is int else "a number"
+    return f"{number} from {lowest} to {highest}" if above is None else f"{number} above {above}, up to {highest}"
+
+
+def _bound(field: FieldInfo, name: str) -> float | None:
+    return next((getattr(rule, name) for rule in field.metadata if hasattr(rule, name)), None)
+
+
+def _variable(name: str) -> str:
+    return f"{PREFIX}{name.upper()}"
 
 
 def _parse(chosen: dict[str, str]) -> Settings:
@@ -147,11 +180,10 @@ def _parse(chosen: dict[str, str]) -> Settings:
     return Settings.model_validate(values)
 
 
-def _explain(error: ValidationError) -> list[str]:
+def _explain(error: ValidationError, options: Mapping[str, str]) -> list[str]:
     lines = []
     for item in error.errors():
         name = str(item["loc"][0])
-        field = Settings.model_fields.get(name)
-        accepted = field.description if field else "nothing"
-        lines.append(f"{PREFIX}{name.upper()}: {item['msg']} (accepted: {accepted})")
+        spelled = f"--{name.replace('_', '-')}" if name in options else _variable(name)
+        lines.append(f"{spelled}: {item['msg']} (accepted: {accepted(Settings.model_fields[name])})")
     return lines

@@ -1,5 +1,6 @@
 import pytest
 
+from canonry.cli import main
 from models.settings import PREFIX, Settings, SettingsInvalid, load_settings
 from workflows.patience import TRANSACTION
 
@@ -34,22 +35,42 @@ def test_an_unknown_setting_is_refused_with_those_that_exist() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "accepted"),
     [
-        ("PORT", "many", "integer"),
-        ("PORT", "0", "greater than or equal to 1"),
-        ("PORT", "65536", "less than or equal to 65535"),
+        ("PORT", "many", "a whole number from 1 to 65535"),
+        ("PORT", "0", "a whole number from 1 to 65535"),
+        ("PORT", "65536", "a whole number from 1 to 65535"),
+        ("API_POOL_SIZE", "zero", "a whole number from 1 to 100"),
+        ("API_POOL_SIZE", "1.5", "a whole number from 1 to 100"),
+        ("HOST", "", "text, not empty"),
         ("DATABASE_URL", "mysql://a@b/c", "postgresql://user@host/name"),
         ("TEMPORAL_ADDRESS", "somewhere", "host:port"),
         ("LOG_LEVEL", "loud", "debug, info, warning or error"),
-        ("ALLOWED_HOSTS", "a.example", "JSON list"),
-        ("ALLOWED_HOSTS", "[]", "at least 1"),
-        ("LANE_MAX_BATCHES", "0", "greater than or equal to 1"),
-        ("SHUTDOWN_GRACE_S", "-1", "greater than 0"),
+        ("ALLOWED_HOSTS", "a.example", 'a JSON list of at least one name, such as ["canonry.example"]'),
+        ("ALLOWED_HOSTS", "[]", 'a JSON list of at least one name, such as ["canonry.example"]'),
+        ("LANE_MAX_BATCHES", "0", "a whole number from 1 to 1000"),
+        ("SHUTDOWN_GRACE_S", "-1", "a number above 0, up to 300"),
+        ("SHUTDOWN_GRACE_S", "nan", "a number above 0, up to 300"),
     ],
 )
 def test_a_wrong_value_is_refused_by_name_with_what_is_accepted(name: str, value: str, accepted: str) -> None:
     text = refusal(**{name: value})
     assert text.startswith(f"CANONRY_{name}: ")
-    assert accepted in text
+    assert text.endswith(f"(accepted: {accepted})")
+
+
+def test_an_option_goes_before_its_variable() -> None:
+    assert load_settings({"CANONRY_PORT": "many"}, options={"port": "9001"}).port == 9001
+
+
+def test_a_wrong_option_is_told_by_its_name_and_a_wrong_variable_by_its_own() -> None:
+    with pytest.raises(SettingsInvalid) as refused:
+        load_settings({"CANONRY_LOG_LEVEL": "loud"}, options={"port": "99999"})
+    assert [line.split(":")[0] for line in str(refused.value).splitlines()] == ["--port", "CANONRY_LOG_LEVEL"]
+
+
+@pytest.mark.parametrize("command", ["up", "demo"])
+def test_a_port_of_the_command_line_that_is_none_is_refused_as_the_option(command: str) -> None:
+    with pytest.raises(SettingsInvalid, match=r"\A--port: .*\(accepted: a whole number from 1 to 65535\)\Z"):
+        main([command, "--port", "99999"])
 
 
 def test_all_wrong_settings_are_told_at_once() -> None:
