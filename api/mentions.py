@@ -1,7 +1,8 @@
 """What a body names, read before the body is judged: an unknown project or Draft goes before a broken rule.
 
 404 and 403 precede 400 (publication.md §6), and where the project or the Drafts are named in the body, this is how
-they are found although something else in it may be wrong. What is no plausible id is left to the schema.
+they are found although something else in it may be wrong. What is no plausible id is left to the schema, which refuses it:
+so nothing is done by what is mentioned, only by the body once it has been judged.
 """
 
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from api.calls import Write
-from models.schemas.common import MAX_ID_CHARACTERS
+from models.schemas.common import MAX_ID_CHARACTERS, broken_text_rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Mentions:
         return cls(value if isinstance(value, dict) else {})
 
     def id(self, name: str) -> str | None:
-        """The id in a member."""
+        """The id in a member; None also where something is named that is no plausible id."""
         return next(_plausible([self.members.get(name)]), None)
 
     def ids(self, name: str, member: str | None = None) -> list[str]:
@@ -41,9 +42,5 @@ class Mentions:
 
 def _plausible(values: list[JsonValue]) -> Iterator[str]:
     for value in values:
-        if isinstance(value, str) and 0 < len(value) <= MAX_ID_CHARACTERS and _is_storable(value):
+        if isinstance(value, str) and 0 < len(value) <= MAX_ID_CHARACTERS and not broken_text_rule(value):
             yield value
-
-
-def _is_storable(text: str) -> bool:
-    return not any(character == "\0" or "\ud800" <= character <= "\udfff" for character in text)

@@ -44,8 +44,9 @@ def create_token(call: Write) -> Answer:
     """Make a token; it permits no more than the one that asks, and its secret is shown once."""
     named = Mentions.of(call)
     who = call.principal
-    user_id = read_user(call.connection, who.org_id, UserId(named.id("user_id") or who.user_id)).user_id
-    _require_self_or_administrator(call, user_id)
+    mentioned = UserId(named.id("user_id") or who.user_id)
+    read_user(call.connection, who.org_id, mentioned)
+    _require_self_or_administrator(call, mentioned)
     wanted = named.ids("permissions")
     require_grantable(
         [permission for permission in PERMISSIONS if permission in wanted], held=who.permissions, role=who.role
@@ -53,6 +54,7 @@ def create_token(call: Write) -> Answer:
     body = call.body(CreateToken)
     if body.expires_at is not None and body.expires_at <= call.tx.now:
         raise InvalidRequest.of("expires_at", "past")
+    user_id = UserId(body.user_id or who.user_id)
     issued = issue_token(
         call.tx, user_id=user_id, name=body.name, permissions=body.permissions, expires_at=body.expires_at
     )

@@ -29,6 +29,8 @@ MAX_PAGE = 200
 DEFAULT_PAGE = 50
 MAX_ID_CHARACTERS = 200
 
+_SURROGATE = re.compile("[\ud800-\udfff]")  # in a Python text they are always lone
+
 
 class Input(BaseModel):
     """A request body, or a part of one."""
@@ -53,9 +55,16 @@ def broken(rule: str) -> PydanticCustomError:
     return PydanticCustomError(rule, "{rule}", {"rule": rule})
 
 
-def _storable(text: str) -> str:
+def broken_text_rule(text: str) -> str | None:
+    """The rule that keeps a text out of PostgreSQL: `nul` or `lone_surrogate`; None when there is none."""
     if "\0" in text:
-        raise broken("nul")
+        return "nul"
+    return "lone_surrogate" if _SURROGATE.search(text) else None
+
+
+def _storable(text: str) -> str:
+    if rule := broken_text_rule(text):
+        raise broken(rule)
     return text
 
 
@@ -87,7 +96,7 @@ def _any_text(raw: object) -> str:
 
 
 Text = Annotated[str, AfterValidator(_storable)]
-"""A text that PostgreSQL can hold: valid Unicode (pydantic sees to that) without NUL. Bound its length by `Field`."""
+"""A text that PostgreSQL can hold: neither NUL nor lone surrogates. Bound its length by `Field`."""
 
 RawText = Annotated[str, PlainValidator(_any_text, json_schema_input_type=str)]
 """Any JSON string, NUL and lone surrogates included, for fields whose refusal is `operation_invalid` and not ours."""
