@@ -56,7 +56,7 @@ def get_commit(call: Read, commit_id: str) -> Answer:
     if commit is None:
         raise NotFound("There is no such commit.")
     if commit["project_id"] is not None:
-        find_project(call, commit["project_id"])
+        find_project(call, commit["project_id"], asked_for="commit")
     call.query(NoParameters)
     headers = {"ETag": etag(commit_id), "Cache-Control": FOR_EVER}
     if is_not_modified(call.incoming.headers, commit_id):

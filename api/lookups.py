@@ -9,15 +9,24 @@ from models.store.locks import DraftRow, ReviewRow
 from models.store.reviews import read_review
 
 
-def find_project(call: Read, project_id: str, *, include_deleted: bool = False) -> ProjectAccess:
+def find_project(
+    call: Read, project_id: str, *, include_deleted: bool = False, asked_for: str = "project"
+) -> ProjectAccess:
     """What the caller may do in a project.
+
+    What leads to a project names itself as `asked_for`, so that hidden and missing read alike.
 
     Raises:
         NotFound: there is none, or none that the caller may read.
     """
     who = call.principal
     return require_project(
-        call.connection, who.org_id, who.user_id, ProjectId(project_id), include_deleted=include_deleted
+        call.connection,
+        who.org_id,
+        who.user_id,
+        ProjectId(project_id),
+        include_deleted=include_deleted,
+        asked_for=asked_for,
     )
 
 
@@ -30,7 +39,7 @@ def find_own_draft(call: Read, draft_id: str) -> tuple[DraftRow, ProjectAccess]:
     draft = read_draft(call.connection, call.principal.org_id, DraftId(draft_id))
     if draft is None or draft.author_id != call.principal.user_id:
         raise NotFound("There is no such Draft.")
-    return draft, find_project(call, draft.project_id, include_deleted=True)
+    return draft, find_project(call, draft.project_id, include_deleted=True, asked_for="Draft")
 
 
 def find_review(call: Read, review_id: str) -> tuple[ReviewRow, ProjectAccess]:
@@ -42,7 +51,7 @@ def find_review(call: Read, review_id: str) -> tuple[ReviewRow, ProjectAccess]:
     review = read_review(call.connection, call.principal.org_id, ReviewId(review_id))
     if review is None:
         raise NotFound("There is no such Review.")
-    return review, find_project(call, review.project_id, include_deleted=True)
+    return review, find_project(call, review.project_id, include_deleted=True, asked_for="Review")
 
 
 def require_author_or_administrator(call: Read, review: ReviewRow, access: ProjectAccess) -> None:

@@ -65,9 +65,9 @@ class ProjectAccess:
             raise Forbidden("Only owners and admins may do this.")
 
     def require_active(self) -> None:
-        """Raise ProjectArchived when the project takes no writes."""
+        """Raise ProjectArchived when the project takes no writes, archived or deleted."""
         if self.state != "active":
-            raise ProjectArchived("The project is archived.", project_id=self.project_id)
+            raise ProjectArchived(f"The project is {self.state}.", project_id=self.project_id)
 
 
 ORG_ROLE = text("select role from users where org_id = :org_id and user_id = :user_id")
@@ -93,6 +93,7 @@ def require_project(
     project_id: ProjectId,
     *,
     include_deleted: bool = False,
+    asked_for: str = "project",
 ) -> ProjectAccess:
     """What the user may do in the project.
 
@@ -102,6 +103,7 @@ def require_project(
         user_id: who asks.
         project_id: about which project.
         include_deleted: whether owners and admins get at a deleted one too (its Reviews stay readable by them).
+        asked_for: what the request named, if only that led to the project: a refusal speaks of nothing else.
 
     Raises:
         NotFound: no such project here, or the user may not know of it.
@@ -110,7 +112,7 @@ def require_project(
     row = connection.execute(PROJECT_ACCESS, names).one_or_none()
     access = None if row is None else ProjectAccess(*row)
     if access is None or not access.may_read or (access.state == "deleted" and not include_deleted):
-        raise NotFound("There is no such project.")
+        raise NotFound(f"There is no such {asked_for}.")
     return access
 
 
