@@ -47,12 +47,13 @@ def require_json(incoming: Incoming) -> None:
     """Refuse a body that does not say it is JSON in UTF-8, uncompressed.
 
     Raises:
-        UnsupportedMediaType: the content type is missing or another, or there is a content encoding.
+        UnsupportedMediaType: the content type is missing, another, or two, or there is a content encoding.
     """
+    named = set(incoming.headers.getlist("content-type"))
     header = Message()
-    header["content-type"] = incoming.headers.get("content-type", "")
+    header["content-type"] = named.pop() if len(named) == 1 else ""
     charset = header.get_content_charset("utf-8")
-    coded = incoming.headers.get("content-encoding", "identity") != "identity"
+    coded = not {"identity"}.issuperset(incoming.headers.getlist("content-encoding"))
     if coded or header.get_content_type() != "application/json" or charset not in ("utf-8", "us-ascii"):
         raise UnsupportedMediaType("Send application/json in UTF-8.", accepted="application/json")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection
 
 from api.bodies import Errors, I, Json, Q, parse_body, parse_query, read_json, refuse, require_json
-from api.headers import IDEMPOTENCY_KEY, if_match, if_match_version, is_visible_ascii, required_version
+from api.headers import IDEMPOTENCY_KEY, broken_key_rule, if_match, if_match_version, required_version
 from api.requests import Incoming
 from models.errors import Forbidden
 from models.rules.roles import Permission
@@ -121,7 +121,5 @@ class Write(Read):
 
     def _surroundings(self) -> Errors:
         _, errors = parse_query(self.incoming.query, NoParameters)
-        key = self.header(IDEMPOTENCY_KEY)
-        if self.incoming.method == "POST" and key is not None and not is_visible_ascii(key):
-            errors = [*errors, (IDEMPOTENCY_KEY, "visible_ascii")]
-        return errors
+        rule = broken_key_rule(self.incoming.headers) if self.incoming.method == "POST" else None
+        return errors if rule is None else [*errors, (IDEMPOTENCY_KEY, rule)]

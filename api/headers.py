@@ -1,7 +1,8 @@
 """Request headers with a meaning of their own: preconditions, preferences, idempotency keys, credentials."""
 
 import re
-from collections.abc import Mapping
+
+from starlette.datastructures import Headers
 
 from models.errors import InvalidRequest, PreconditionFailed, PreconditionRequired
 from models.schemas.operations import MAX_WAIT_S
@@ -17,9 +18,10 @@ _BEARER = re.compile(r"bearer +([\x21-\x7e]{1,500})", re.ASCII | re.IGNORECASE)
 _WAIT = re.compile(r'wait\s*=\s*"?(\d{1,9})"?', re.ASCII | re.IGNORECASE)
 
 
-def bearer_secret(headers: Mapping[str, str]) -> str | None:
-    """The secret of `Authorization: Bearer …`, or None."""
-    match = _BEARER.fullmatch(headers.get("authorization", "").strip())
+def bearer_secret(headers: Headers) -> str | None:
+    """The secret of the one `Authorization: Bearer …`, or None; of two credentials none counts."""
+    given = headers.getlist("authorization")
+    match = _BEARER.fullmatch(given[0].strip()) if len(given) == 1 else None
     return match[1] if match else None
 
 
@@ -28,22 +30,32 @@ def is_visible_ascii(text: str) -> bool:
     return _VISIBLE.fullmatch(text) is not None
 
 
-def if_match(headers: Mapping[str, str]) -> str | None:
+def broken_key_rule(headers: Headers) -> str | None:
+    """The rule that the `Idempotency-Key` of a request breaks; None where it is acceptable or left out."""
+    given = headers.getlist(IDEMPOTENCY_KEY)
+    if len(given) > 1:
+        return "repeated"
+    return "visible_ascii" if given and not is_visible_ascii(given[0]) else None
+
+
+def if_match(headers: Headers) -> str | None:
     """What `If-Match` names, without its quotes; None when the header is missing.
 
     Raises:
-        InvalidRequest: weak, unquoted, `*`, a list, or otherwise not one strong entity tag.
+        InvalidRequest: weak, unquoted, `*`, a list, repeated, or otherwise not one strong entity tag.
     """
-    raw = headers.get(IF_MATCH)
-    if raw is None:
+    given = headers.getlist(IF_MATCH)
+    if not given:
         return None
-    match = _STRONG_ETAG.fullmatch(raw.strip())
+    if len(given) > 1:
+        raise InvalidRequest.of(IF_MATCH, "repeated")
+    match = _STRONG_ETAG.fullmatch(given[0].strip())
     if match is None:
         raise InvalidRequest.of(IF_MATCH, "entity_tag")
     return match[1]
 
 
-def if_match_version(headers: Mapping[str, str]) -> int | None:
+def if_match_version(headers: Headers) -> int | None:
     """The version that `If-Match` names; None when the header is missing.
 
     Raises:
@@ -57,7 +69,7 @@ def if_match_version(headers: Mapping[str, str]) -> int | None:
     return int(tag)
 
 
-def required_version(headers: Mapping[str, str]) -> int:
+def required_version(headers: Headers) -> int:
     """The version that `If-Match` has to name.
 
     Raises:
@@ -70,23 +82,23 @@ def required_version(headers: Mapping[str, str]) -> int:
     return version
 
 
-def require_match(expected: int | str | None, actual: int | str | None) -> None:
-    """Refuse a stale `If-Match`; None expects nothing.
+def require_match(named: str, expected: int | str | None, actual: int | str | None) -> None:
+    """Refuse a stale `If-Match` for what is `named` in the refusal; None expects nothing.
 
     Raises:
         PreconditionFailed: with both.
     """
     if expected is not None and expected != actual:
-        raise PreconditionFailed("It has changed since you read it.", expected=expected, actual=actual)
+        raise PreconditionFailed(f"The {named} has changed since you read it.", expected=expected, actual=actual)
 
 
-def is_not_modified(headers: Mapping[str, str], tag: str) -> bool:
+def is_not_modified(headers: Headers, tag: str) -> bool:
     """Whether `If-None-Match` names what the client would be sent; weak tags count, as for any GET (RFC 9110)."""
     named = [part.strip().removeprefix("W/") for part in headers.get(IF_NONE_MATCH, "").split(",")]
     return "*" in named or f'"{tag}"' in named
 
 
-def preferred_wait_s(headers: Mapping[str, str]) -> int | None:
+def preferred_wait_s(headers: Headers) -> int | None:
     """The seconds of `Prefer: wait=N`, 30 at most; None for no preference or an invalid one, which is ignored."""
     for preference in headers.get("prefer", "").split(","):
         match = _WAIT.fullmatch(preference.partition(";")[0].strip())

@@ -1,8 +1,8 @@
 """What a body names, read before the body is judged: an unknown project or Draft goes before a broken rule.
 
 404 and 403 precede 400 (publication.md §6), and where the project or the Drafts are named in the body, this is how
-they are found although something else in it may be wrong. What is no plausible id is left to the schema, which refuses it:
-so nothing is done by what is mentioned, only by the body once it has been judged.
+they are found although something else in it may be wrong. What is no plausible id is left to the schema, which refuses
+it: so nothing is done by what is mentioned, only by the body once it has been judged.
 """
 
 from collections.abc import Iterator

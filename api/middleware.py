@@ -53,10 +53,10 @@ class AllowedOrigins:
         await answer.response()(scope, receive, send)
 
     def _problem(self, headers: Headers) -> Problem | None:
-        if _host(headers.get("host", "")) not in self.allowed_hosts:
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or _host(hosts[0]) not in self.allowed_hosts:
             return Forbidden("This host is not served here.")
-        origin = headers.get("origin")
-        if origin is not None and _host(urlsplit_netloc(origin)) not in self.allowed_hosts:
+        if any(_host(urlsplit_netloc(origin)) not in self.allowed_hosts for origin in headers.getlist("origin")):
             return Forbidden("Pages of this origin are not served.")
         return None
 

@@ -74,7 +74,7 @@ def update_organization(call: Write) -> Answer:
     body = call.body(UpdateOrganization)
     expected = call.if_match_version()
     organization = read_organization(call.connection, call.principal.org_id)
-    require_match(expected, organization.version)
+    require_match("organization", expected, organization.version)
     return _answer(rename_organization(call.tx, organization, body.name or organization.name))
 
 

@@ -8,7 +8,6 @@ from api.lookups import find_project
 from api.paging import Paging
 from api.routing import Routes
 from models.errors import AlreadyExists, ProjectArchived
-from models.identifiers import ProjectId
 from models.schemas.common import ListQuery, NoParameters, Page
 from models.schemas.tenancy import CreateProject, ProjectView, UpdateProject
 from models.store.access import ProjectAccess
@@ -61,7 +60,7 @@ def update_project(call: Write, project_id: str) -> Answer:
     access, project = _locked(call, project_id)
     access.require_manage()
     body = call.body(UpdateProject)
-    require_match(call.if_match_version(), project.version)
+    require_match("project", call.if_match_version(), project.version)
     change = ProjectChange(
         name=body.name or project.name,
         slug=body.slug or project.slug,
@@ -79,7 +78,7 @@ def delete_project(call: Write, project_id: str) -> Answer:
     access, project = _locked(call, project_id)
     access.require_manage()
     call.no_body()
-    require_match(call.if_match_version(), project.version)
+    require_match("project", call.if_match_version(), project.version)
     close_project_work(call.tx, access.project_id)
     remove_project(call.tx, access.project_id)
     call.wakes_delivery = True
@@ -89,8 +88,8 @@ def delete_project(call: Write, project_id: str) -> Answer:
 def _locked(call: Write, project_id: str) -> tuple[ProjectAccess, ProjectDetails]:
     """The project under its locks, as its roles and state will stay until COMMIT."""
     lock_coordination(call.connection, call.principal.org_id)
-    lock_project(call.connection, call.principal.org_id, ProjectId(project_id))
     access = find_project(call, project_id)
+    lock_project(call.connection, call.principal.org_id, access.project_id)
     return access, read_project(call.connection, call.principal.org_id, access.project_id)
 
 

@@ -6,6 +6,7 @@ What is wrong with a body is only kept here: who asks, and for what, is answered
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from starlette.datastructures import Headers
 from starlette.requests import Request
 
 from api.services import Services
@@ -24,7 +25,7 @@ class Incoming:
     path: str
     path_parameters: Mapping[str, str]
     query: bytes
-    headers: Mapping[str, str]
+    headers: Headers
     body: bytes | None
     request_id: str
 

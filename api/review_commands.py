@@ -171,7 +171,7 @@ def merge_review(call: Write, review_id: str) -> StoredOperation:
     body = call.body(MergeReview)
     expected = call.if_match_ref_if_given()
     current, _ = organization_ref(call.connection, call.principal.org_id)
-    require_match(expected, current or NO_COMMIT)
+    require_match("organization", expected, current or NO_COMMIT)
     request = MergeRequest(
         expected_review_version=body.expected_review_version,
         expected_result_hash=body.expected_result_hash,

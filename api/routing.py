@@ -15,7 +15,7 @@
         access = find_project(call, project_id)                      # 404
         access.require_manage()                                      # 403 by the role
         body = call.body(ProjectPatch)                               # 403 by the token, 413, 415, 400
-        require_match(call.if_match_version(), row.version)          # 400, 428, 412
+        require_match("project", call.if_match_version(), row.version)  # 400, 428, 412
         ...                                                          # codes inside the transaction: 409, 422
         return answer(view, version=row.version)
 

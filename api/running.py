@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from api.answers import Answer, refusal
 from api.calls import Held, Read, Write
 from api.failures import is_worth_another_try
-from api.headers import IDEMPOTENCY_KEY, bearer_secret, is_visible_ascii
+from api.headers import IDEMPOTENCY_KEY, bearer_secret, broken_key_rule
 from api.requests import Incoming
 from models.errors import IdempotencyKeyReused, IdempotencyKeyUsed, Problem, Unauthenticated
 from models.store.idempotency import RequestKey, StoredAnswer, claim_key, keep_answer, keep_operation
@@ -154,7 +154,7 @@ def _request_key(incoming: Incoming, principal: Credential) -> RequestKey | None
     A body that is too large has no hash, and its 413 is not stored; an implausible path is 404 for ever.
     """
     key = incoming.headers.get(IDEMPOTENCY_KEY)
-    if incoming.method != "POST" or key is None or not is_visible_ascii(key):
+    if incoming.method != "POST" or key is None or broken_key_rule(incoming.headers):
         return None
     if incoming.body is None or not incoming.has_plausible_path:
         return None

@@ -43,7 +43,7 @@ def replace_selection(call: Write, project_id: str) -> StoredOperation:
     access.require_manage()
     body = call.body(ReplaceSelection)
     expected = call.if_match_version()
-    require_match(expected, _revision(call, access.project_id))
+    require_match("selection", expected, _revision(call, access.project_id))
     request = SelectRequest(
         expected_revision=expected, resource_ids=tuple(MemoryId(memory_id) for memory_id in body.resource_ids)
     )

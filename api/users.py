@@ -62,7 +62,7 @@ def update_user(call: Write, user_id: str) -> Answer:
     user = read_user(call.connection, call.principal.org_id, UserId(user_id))
     call.require_administrator()
     body = call.body(UpdateUser)
-    require_match(call.if_match_version_if_given(), user.version)
+    require_match("user", call.if_match_version_if_given(), user.version)
     changed = change_user(
         call.tx,
         user,
@@ -81,7 +81,7 @@ def delete_user(call: Write, user_id: str) -> Answer:
     user = read_user(call.connection, call.principal.org_id, UserId(user_id))
     call.require_administrator()
     call.no_body()
-    require_match(call.if_match_version_if_given(), user.version)
+    require_match("user", call.if_match_version_if_given(), user.version)
     close_user_work(call.tx, user.user_id)
     remove_user(call.tx, user)
     call.wakes_delivery = True

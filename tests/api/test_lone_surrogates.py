@@ -7,7 +7,7 @@ import httpx
 import pytest
 from pydantic import JsonValue
 
-from tests.client import Client, Json, a_person, an_organization, items, problem, refused_fields
+from tests.client import Client, Json, a_member, an_organization, items, problem, refused_fields
 from tests.proposals import a_draft, a_place, a_review, creates
 
 pytestmark = pytest.mark.usefixtures("worker")
@@ -32,7 +32,7 @@ class Site:
 @pytest.fixture(scope="module")
 def site(api: Client) -> Site:
     organization, project_id = a_place(api)
-    person = a_person(organization)
+    person = a_member(organization, project_id)
     draft = a_draft(organization.owner, project_id)
     review = a_review(organization.owner, a_draft(organization.owner, project_id, creates("a.md")))
     ids = {
