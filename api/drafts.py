@@ -133,17 +133,15 @@ def update_draft(call: Write, draft_id: str) -> Answer:
 def discard_draft(call: Write, draft_id: str) -> Answer:
     """Discard a Draft; a submitted one leaves its Review.
 
-    Owners and admins discard anybody's, unseen, and may leave `If-Match` out; authors have to send it.
+    Owners and admins discard anybody's, unseen, and may leave `If-Match` out; other authors have to send it.
     """
     known = read_draft(call.connection, call.principal.org_id, DraftId(draft_id))
     is_foreign = known is not None and known.author_id != call.principal.user_id
-    if is_foreign and call.principal.role in ADMINISTRATORS:
-        call.no_body()
-        expected = call.if_match_version_if_given()
-    else:
+    administers = call.principal.role in ADMINISTRATORS
+    if not (is_foreign and administers):
         _require_writable(call, draft_id)
-        call.no_body()
-        expected = call.if_match_version()
+    call.no_body()
+    expected = call.if_match_version_if_given() if administers else call.if_match_version()
     draft = drafting.discard(call.tx, DraftId(draft_id), expected_version=expected)
     call.wakes_delivery = True
     if not is_foreign:

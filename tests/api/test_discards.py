@@ -5,6 +5,7 @@ import pytest
 from tests.client import (
     Client,
     a_member,
+    a_person,
     items,
     ok,
     problem,
@@ -22,16 +23,29 @@ pytestmark = pytest.mark.usefixtures("worker")
 
 def test_its_author_discards_a_draft_at_the_version_that_was_read(api: Client) -> None:
     organization, project_id = a_place(api)
-    draft = a_draft(organization.owner, project_id, creates("a.md"))
+    author = a_member(organization, project_id).client
+    draft = a_draft(author, project_id, creates("a.md"))
     path = f"/drafts/{draft['draft_id']}"
-    problem(organization.owner.delete(path), 428, "precondition_required")
-    problem(organization.owner.delete(path, version=7), 412, "precondition_failed")
-    discarded = organization.owner.delete(path, version=1)
+    problem(author.delete(path), 428, "precondition_required")
+    problem(author.delete(path, version=7), 412, "precondition_failed")
+    discarded = author.delete(path, version=1)
     assert (ok(discarded)["status"], ok(discarded)["version"], discarded.headers["etag"]) == ("discarded", 2, '"2"')
     assert ok(discarded)["operations"] == draft["operations"]
     assert ok(discarded)["coordination"] is None
-    document = problem(organization.owner.delete(path, version=2), 409, "draft_closed")
+    document = problem(author.delete(path, version=2), 409, "draft_closed")
     assert document["draft_id"] == draft["draft_id"]
+
+
+@pytest.mark.parametrize("role", ["owner", "admin"])
+def test_owners_and_admins_discard_their_own_draft_without_a_version_but_a_given_one_is_compared(
+    api: Client, role: str
+) -> None:
+    organization, project_id = a_place(api)
+    author = a_person(organization, role).client
+    draft = a_draft(author, project_id, creates("a.md"))
+    path = f"/drafts/{draft['draft_id']}"
+    problem(author.delete(path, version=7), 412, "precondition_failed")
+    assert ok(author.delete(path))["operations"] == draft["operations"]
 
 
 def test_owners_and_admins_discard_anybodys_draft_unseen(api: Client) -> None:
