@@ -15,6 +15,7 @@ from models.errors import Unavailable
 from models.migrations import is_current
 from models.schemas.common import Output
 from models.store.events import feed_lag_s
+from models.store.operations import any_finished
 
 
 class Health(Output):
@@ -39,7 +40,10 @@ async def get_health(request: Request) -> Response:
 
 
 async def get_readiness(request: Request) -> Response:
-    """All parts, by name. First 200 when all are up together; from then on a lost Temporal alone stays 200."""
+    """All parts, by name. First 200 when all are up together; from then on a lost Temporal alone stays 200.
+
+    A restart forgets nothing: where an operation has ever ended, all parts were up together once.
+    """
     services = services_of(request)
     readiness = await in_thread(lambda: _readiness(services))
     if readiness.status == "unavailable":
@@ -60,16 +64,18 @@ ENDPOINTS: tuple[tuple[str, Callable[[Request], Coroutine[Any, Any, Response]], 
 def _readiness(services: Services) -> Readiness:
     temporal: Literal["up", "down"] = "up" if services.delivery.connected else "down"
     lag: float | None = None
+    was_ready = services.was_ready
     database: Literal["up", "down"] = "down"
     migrations: Literal["up", "down"] = "down"
     try:
         with services.engine.connect() as connection:
             database = "up"
             migrations = "up" if is_current(connection) else "down"
+            was_ready = services.was_ready or (migrations == "up" and temporal == "down" and any_finished(connection))
         lag = round(feed_lag_s(services.engine), 3)
     except SQLAlchemyError:
         database = "down"
-    serves = database == "up" and migrations == "up" and (temporal == "up" or services.was_ready)
+    serves = database == "up" and migrations == "up" and (temporal == "up" or was_ready)
     return Readiness(
         status="ready" if serves else "unavailable",
         database=database,

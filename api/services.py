@@ -13,7 +13,7 @@ from workflows.delivery import DeliveryLoop
 
 @dataclass(slots=True)
 class Services:
-    """Engine, LISTEN connection and delivery loop; `was_ready` is whether all parts were ever up together."""
+    """Engine, LISTEN connection and delivery loop; `was_ready` is whether it has been ready."""
 
     settings: Settings
     engine: Engine

@@ -29,6 +29,7 @@ MAX_FAILURES = 5
 
 
 READ = text("select * from operations where org_id = :org_id and operation_id = :operation_id")
+ANY_FINISHED = text("select exists (select from operations where status in ('succeeded', 'failed'))")
 LOCK = text("select * from operations where org_id = :org_id and operation_id = :operation_id for no key update")
 
 
@@ -140,6 +141,11 @@ def read_operation(
 ) -> "StoredOperation | None":
     """An operation's row, or None."""
     return _one(connection, READ, org_id, operation_id)
+
+
+def any_finished(connection: Connection) -> bool:
+    """Whether the installation has ever carried an operation out, for whomever and however it ended."""
+    return bool(connection.execute(ANY_FINISHED).scalar_one())
 
 
 def lock_operation(

@@ -10,15 +10,19 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, create_engine, text
+from sqlalchemy import Connection, Engine, create_engine, text
 
 import tests.stack
 from canonry.embedded.ports import free_port
 from models.database import sqlalchemy_url
+from models.errors import NotFound
+from models.identifiers import OperationId
 from models.migrations import upgrade
 from models.rules.roles import PERMISSIONS
 from models.store.bootstrap import first_start
+from models.store.operations import OperationKind, accept_operation, fail
 from models.store.organizations import create_organization
+from models.store.transaction import Transaction
 from tests.client import PREFIX, Client, Json, every_route, filled, ok, problem
 from tests.stack import Service, Stack, start_api, start_stack
 
@@ -150,6 +154,51 @@ def test_every_route_answers_a_defect_by_its_request_id_alone(own_stack: Stack, 
             connection.execute(text("alter table elsewhere rename to tokens"))
         pool.dispose()
     assert "Marker-of-secrets" not in own_api.log_text()
+
+
+def test_a_restart_while_temporal_is_down_stays_ready_where_an_operation_has_ever_ended(own_stack: Stack) -> None:
+    pool = create_engine(sqlalchemy_url(own_stack.database_url))
+    service = start_api(own_stack)
+    os.kill(own_stack.temporal.pid, signal.SIGSTOP)
+    restarted: Service | None = None
+    try:
+        with pool.begin() as connection:
+            operation_id = a_failed_operation(connection)
+        service.stop()
+        port = free_port()
+        named = {"CANONRY_PORT": str(port), "CANONRY_DATABASE_URL": own_stack.database_url}
+        restarted = tests.stack._start("api", own_stack, named)
+        client = Client(f"http://127.0.0.1:{port}")
+        tests.stack._wait(restarted, lambda: client.get("/healthz").status_code == 200)
+        ready = ok(client.get("/readyz"))
+        assert (ready["status"], ready["temporal"]) == ("ready", "down")
+        with pool.begin() as connection:
+            connection.execute(text("delete from operations where operation_id = :id"), {"id": operation_id})
+    finally:
+        os.kill(own_stack.temporal.pid, signal.SIGCONT)
+        service.stop()
+        if restarted is not None:
+            restarted.stop()
+        pool.dispose()
+
+
+def a_failed_operation(connection: Connection) -> OperationId:
+    """An operation that has ended, and nothing that it would have been about."""
+    made = create_organization(
+        connection, name="o", owner_name="o", owner_email=None, permissions=[*PERMISSIONS], request_id="test"
+    )
+    tx = Transaction(connection, made.organization.org_id, made.owner.user_id, "test")
+    operation = accept_operation(
+        tx,
+        kind=OperationKind.SELECT,
+        workflow_id="projection/none",
+        project_id="prj_none",
+        review_id=None,
+        request={},
+        redeliver_after_s=3600,
+    )
+    fail(tx, operation.operation_id, NotFound("There is no such project."))
+    return operation.operation_id
 
 
 def test_missing_migrations_are_named_and_a_defect_tells_no_contents(own_stack: Stack) -> None:
