@@ -141,8 +141,8 @@ def _approval_problems(
 ) -> list[Problem]:
     actual = evaluation.result_hash(scene.review.project_id)
     problems: list[Problem] = [
-        ApprovalInvalidated("The result is not the one that was approved.", expected=expected, actual=actual)
-        for expected in (scene.review.result_hash, request.expected_result_hash)
+        ApprovalInvalidated(f"The result is not the one that was {bound}.", expected=expected, actual=actual)
+        for bound, expected in (("approved", scene.review.result_hash), ("expected", request.expected_result_hash))
         if expected not in (None, actual)
     ]
     given = {*approvers, tx.actor_id}

@@ -272,8 +272,11 @@ def _occupied_path(evaluation: Evaluation, draft: ProposedDraft, collision: Coll
 
 
 def _path_collision(draft: ProposedDraft, collision: Collision) -> PathCollision:
+    apart = collision.path != collision.other_path
     return PathCollision(
-        f"{collision.path} and {collision.other_path} cannot both stand.",
+        f"{collision.path} and {collision.other_path} cannot both stand."
+        if apart
+        else f"Two Memories would stand at {collision.path}.",
         draft_id=draft.draft_id,
         **_named(collision),
     )

@@ -1,5 +1,6 @@
 """Reviews on the wire (publication.md §4, §6)."""
 
+import re
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, Field, JsonValue
@@ -10,6 +11,7 @@ from models.schemas.drafts import MAX_VERSION, DraftStatus, MemoryDifference, Pa
 
 MAX_DRAFTS = 100
 MAX_REMARK_CHARACTERS = 65_536
+RESULT_HASH = "[0-9a-f]{64}"
 
 ReviewStatus = Literal["open", "approved", "rejected", "withdrawn", "merged"]
 
@@ -33,6 +35,16 @@ ReviewTitle = Annotated[Text, Field(max_length=MAX_TITLE_CHARACTERS), AfterValid
 
 Remark = Annotated[Text, Field(max_length=MAX_REMARK_CHARACTERS)]
 """A description or a reason; it may be empty."""
+
+
+def _result_hash(raw: str) -> str:
+    if not re.fullmatch(RESULT_HASH, raw, re.ASCII):
+        raise broken("sha_256")
+    return raw
+
+
+ResultHash = Annotated[Text, AfterValidator(_result_hash), Field(json_schema_extra={"pattern": f"^{RESULT_HASH}$"})]
+"""A result hash: 64 lower-case hexadecimal digits."""
 
 
 class DraftReferenceInput(Input):
@@ -90,7 +102,7 @@ class MergeReview(Input):
     """Publish a Review, if it comes to the result that the caller saw."""
 
     expected_review_version: Version
-    expected_result_hash: Optional[Id] = None
+    expected_result_hash: Optional[ResultHash] = None
 
 
 class ReviewsQuery(ListQuery):

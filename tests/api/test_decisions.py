@@ -10,6 +10,7 @@ from tests.client import (
     items,
     ok,
     problem,
+    refused_fields,
 )
 from tests.proposals import (
     a_draft,
@@ -25,6 +26,7 @@ from tests.proposals import (
     renames,
     reread,
     resubmit,
+    submit,
     updates,
     withdraw,
 )
@@ -138,6 +140,28 @@ def test_what_would_be_published_has_to_be_what_the_caller_expects(api: Client) 
     refused = merge(organization.owner, review, expected_result_hash="0" * 64)
     document = problem(refused, 409, "approval_invalidated")
     assert (document["expected"], document["actual"]) == ("0" * 64, review["result_hash"])
+    assert document["detail"] == "The result is not the one that was expected."
+
+
+@pytest.mark.parametrize("expected", ["x", "", "0" * 63, "0" * 65, "A" * 64, "0" * 64 + "\n"])
+def test_an_expected_result_hash_is_64_lower_case_hexadecimal_digits(api: Client, expected: str) -> None:
+    organization, project_id = a_place(api)
+    review = a_review(organization.owner, a_draft(organization.owner, project_id, creates("a.md")))
+    refused = merge(organization.owner, review, expected_result_hash=expected)
+    assert refused_fields(refused) == {("expected_result_hash", "sha_256")}
+
+
+def test_two_memories_at_one_path_are_told_by_that_path_once(api: Client) -> None:
+    organization, project_id = a_place(api)
+    published(organization.owner, project_id, creates("n/a.md"))
+    detail = {}
+    for path in ("n/a.md", "n/A.md"):
+        refused = submit(organization.owner, a_draft(organization.owner, project_id, creates(path)))
+        detail[path] = problem(refused, 409, "path_collision")["detail"]
+    assert detail == {
+        "n/a.md": "Two Memories would stand at n/a.md.",
+        "n/A.md": "n/A.md and n/a.md cannot both stand.",
+    }
 
 
 def test_a_merge_may_name_the_organizations_ref(api: Client) -> None:

@@ -117,9 +117,9 @@ def test_an_approval_that_does_not_cover_the_result_comes_after_everything_about
     organization, project_id = a_place(api)
     [known] = published(organization.owner, project_id, creates("a.md", "one\n"))
     review = a_review(organization.owner, a_draft(organization.owner, project_id, updates(known, "mine\n")))
-    problem(merge(organization.owner, review, expected_result_hash="x"), 409, "approval_invalidated")
+    problem(merge(organization.owner, review, expected_result_hash="0" * 64), 409, "approval_invalidated")
     published(organization.owner, project_id, updates(known, "theirs\n"))
-    problem(merge(organization.owner, review, expected_result_hash="x"), 409, "reconciliation_required")
+    problem(merge(organization.owner, review, expected_result_hash="0" * 64), 409, "reconciliation_required")
 
 
 def test_a_resubmission_by_somebody_else_is_forbidden_before_its_drafts_are_looked_for(api: Client) -> None:

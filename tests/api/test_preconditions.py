@@ -40,6 +40,7 @@ def test_a_stale_precondition_fails_with_both_versions(api: Client, method: str)
     refused = owner.request(method, f"/projects/{project_id}", body=body, headers={"If-Match": '"1"'})
     document = problem(refused, 412, "precondition_failed")
     assert (document["expected"], document["actual"]) == (1, 2)
+    assert document["detail"] == "The project has changed since you read it."
 
 
 @pytest.mark.parametrize("tag", ["1", "*", 'W/"1"', '"1', '"1", "2"', '""', '"one"', '"01"', '"-1"', '"1.0"', "'1'"])
