@@ -33,6 +33,9 @@ def build_engine(url: str, settings: Settings, *, pool_size: int, application_na
         pool_size=pool_size,
         max_overflow=0,
         pool_pre_ping=True,
+        # The connection last used again, not each in turn: it has the statements prepared, the others age out of use. A
+        # lane of one thread that went round ten connections published at half the speed (measured).
+        pool_use_lifo=True,
         pool_recycle=RECYCLE_S,
         hide_parameters=True,  # an error's text may reach a log, and parameters hold contents
         connect_args={"application_name": application_name, "options": _options(settings), "connect_timeout": 5},
