@@ -95,6 +95,7 @@ def started(settings: Settings, report: Callable[[str], None]) -> Iterator[Runni
         finally:
             no_longer_stoppable()
             if supervisor is not None:
+                report("Stopping …")
                 supervisor.stop()
             for part in sorted(parts, key=lambda each: STOP_ORDER.index(each.name)):
                 part.stop()

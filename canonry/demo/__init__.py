@@ -41,7 +41,7 @@ def _owner_secret(running: RunningCanonry) -> str:
 
 def _summary(published: Published, seconds: float) -> str:
     """The newest commits with their whole ids: what a client would pin, and can recompute."""
-    lines = [f"\nPublished in {seconds:.1f} s.\n"]
+    lines = ["\nPublished before; this is what stands.\n" if published.before else f"\nPublished in {seconds:.1f} s.\n"]
     for name, commit in {"Organization": published.organization, **published.projects}.items():
         memories = f", {commit['memories']} Memories" if "memories" in commit else ""
         lines += [

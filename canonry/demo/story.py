@@ -5,6 +5,7 @@ Every command carries an Idempotency-Key, so that an interrupted run goes on whe
 
 import tomllib
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 
 from pydantic import JsonValue
@@ -17,15 +18,17 @@ from models.rules.hashes import blob_id
 WRITER = "Mira"
 INCIDENT = "runbooks/incident.md"
 RENAMED = "runbooks/incident-response.md"
+NAMES = "# Customers' names\n\nAs they write them themselves, accents included. Never a guess from an address.\n"
 LESSON = "\nAfter it is over, the lead writes down what we learned, within two days and without names.\n"
 
 
 @dataclass(frozen=True)
 class Published:
-    """What the demonstration left: the newest commits, and how many Memories each project reads."""
+    """The newest commits, how many Memories each project reads, and whether all that stood before this run."""
 
     organization: Json
     projects: dict[str, Json]
+    before: bool
 
 
 def tell(owner: Api, url: str, display: Display) -> Published:
@@ -35,11 +38,13 @@ def tell(owner: Api, url: str, display: Display) -> Published:
         writer = Api(url, _writer_token(owner, list(projects.values())))
         step.outcome = ", ".join(projects)
     try:
-        if not _is_told(owner):
+        before = _is_told(owner)
+        if not before:
             _publish_library(owner, writer, projects, display)
             _share(owner, projects, display)
             _learn(owner, writer, projects, display)
-        return _check(owner, projects, display)
+            _leave_open(writer, projects, display)
+        return _check(owner, projects, display, before=before)
     finally:
         writer.close()
 
@@ -66,8 +71,15 @@ def _writer_token(owner: Api, project_ids: list[str]) -> str:
         members = owner.get(f"/projects/{project_id}/members")["items"]
         if user["user_id"] not in {member["user_id"] for member in members}:
             owner.post(f"/projects/{project_id}/members", {"user_id": user["user_id"], "role": "member"})
-    token = owner.post("/admin/tokens", {"user_id": user["user_id"], "name": "demo", "permissions": ["read", "write"]})
+    token = owner.post(
+        "/admin/tokens",
+        {"user_id": user["user_id"], "name": "demo", "permissions": ["read", "write"], "expires_at": _tomorrow()},
+    )
     return str(token["secret"])
+
+
+def _tomorrow() -> str:
+    return (datetime.now(UTC) + timedelta(days=1)).isoformat(timespec="seconds")
 
 
 def _is_told(owner: Api) -> bool:
@@ -110,14 +122,7 @@ def _document(path: str) -> str:
 def _publish(owner: Api, writer: Api, title: str, drafts: list[Json], display: Display) -> None:
     """Review, approve and merge: the author proposes, the owner decides."""
     with display.step(f"Review: {title}") as step:
-        references: list[JsonValue] = [
-            {"draft_id": draft["draft_id"], "expected_draft_version": draft["version"]} for draft in drafts
-        ]
-        review = writer.post(
-            "/reviews",
-            {"project_id": drafts[0]["project_id"], "title": title, "drafts": references},
-            key=_key("review", title),
-        )
+        review = _submit(writer, title, drafts)
         step.outcome = f"result {review['result_hash'][:12]}"
     with display.step("Approved, bound to exactly this result") as step:
         approved = owner.post(
@@ -133,6 +138,14 @@ def _publish(owner: Api, writer: Api, title: str, drafts: list[Json], display: D
             key=_key("merge", title),
         )
         step.outcome = f"commit {merge['commit_id'][:12]}, {merge['applied_operation_count']} Memories"
+
+
+def _submit(writer: Api, title: str, drafts: list[Json]) -> Json:
+    references: list[JsonValue] = [
+        {"draft_id": draft["draft_id"], "expected_draft_version": draft["version"]} for draft in drafts
+    ]
+    review = {"project_id": drafts[0]["project_id"], "title": title, "drafts": references}
+    return writer.post("/reviews", review, key=_key("review", title))
 
 
 def _share(owner: Api, projects: dict[str, str], display: Display) -> None:
@@ -168,7 +181,23 @@ def _learn(owner: Api, writer: Api, projects: dict[str, str], display: Display) 
     _publish(owner, writer, title, [draft], display)
 
 
-def _check(owner: Api, projects: dict[str, str], display: Display) -> Published:
+def _leave_open(writer: Api, projects: dict[str, str], display: Display) -> None:
+    """One Review waits for a decision, for whoever looks around afterwards."""
+    title = "A rule for customers' names"
+    with display.step(f"Review, left open: {title}") as step:
+        draft = writer.post(
+            "/drafts",
+            {
+                "project_id": projects["Support"],
+                "title": title,
+                "operations": [{"action": "create", "path": "support/names.md", "content": {"content": NAMES}}],
+            },
+            key=_key("draft", title),
+        )
+        step.outcome = f"{_submit(writer, title, [draft])['review_id']} waits for a decision"
+
+
+def _check(owner: Api, projects: dict[str, str], display: Display, *, before: bool) -> Published:
     """Read what every project sees now, and recompute its hashes."""
     with display.step("Both projects' snapshots, recomputed from their texts") as step:
         states = {name: owner.get(f"/projects/{project_id}/commit-state") for name, project_id in projects.items()}
@@ -177,6 +206,7 @@ def _check(owner: Api, projects: dict[str, str], display: Display) -> Published:
     return Published(
         organization=owner.get("/org/commit-state")["latest"],
         projects={name: state["latest"] | {"memories": entries[name]} for name, state in states.items()},
+        before=before,
     )
 
 
