@@ -1,10 +1,13 @@
 """Databases of their own on the session's server: no worker of other tests looks into them."""
 
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import Engine, create_engine, text
+from sqlalchemy.exc import ProgrammingError
 
 from models.database import build_engine, libpq_url
 from models.migrations import upgrade
@@ -21,7 +24,7 @@ def an_empty_database(engine: Engine) -> Iterator[Engine]:
         yield empty
     finally:
         empty.dispose()
-        _command(engine, f"drop database {name} with (force)")
+        _drop(engine, name)
 
 
 @contextmanager
@@ -40,6 +43,18 @@ def a_database(engine: Engine) -> Iterator[Engine]:
 def url_of(engine: Engine) -> str:
     """Where an engine connects to, as operators write it."""
     return libpq_url(engine.url.render_as_string(hide_password=False))
+
+
+def _drop(engine: Engine, name: str) -> None:
+    """Drop a database with whoever is still connected; the server's own vacuum may be, and leaves by itself."""
+    for _ in range(40):
+        try:
+            return _command(engine, f"drop database {name} with (force)")
+        except ProgrammingError as error:
+            if not isinstance(error.orig, InsufficientPrivilege):
+                raise
+        time.sleep(0.25)
+    raise TimeoutError(f"{name} stays in use")
 
 
 def _command(engine: Engine, command: str) -> None:

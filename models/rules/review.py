@@ -137,9 +137,9 @@ def _fold_what_holds(
         except (OperationInvalid, TargetMissing) as problem:
             problem.context |= {"index": index, "draft_id": draft.draft_id}
             refused.append(problem)
-            # Named is touched: the result hash covers it, even where nothing comes of it.
-            states.setdefault(operation.memory_id, base.get(operation.memory_id))
-    return states, refused
+    # Named is touched: the result hash covers it, even where nothing came of it.
+    untouched = {operation.memory_id: base.get(operation.memory_id) for operation in draft.operations}
+    return {**untouched, **states}, refused
 
 
 def _check_syntax(operation: DraftOperation) -> None:

@@ -120,6 +120,12 @@ def test_a_memory_that_is_named_and_missing_is_touched_all_the_same() -> None:
     assert evaluation.result_hash(PROJECT) == result_hash({final_id(NEW): None}, PROJECT, ())
 
 
+def test_a_refused_operation_does_not_stand_in_the_way_of_a_later_create() -> None:
+    evaluation = judge([a_draft("only", edit(NEW), create(NEW, "a.md"))], {})
+    assert codes(evaluation) == ["target_missing"]
+    assert evaluation.states[NEW] is not None
+
+
 def test_what_an_earlier_draft_created_and_deleted_is_missing_in_the_next() -> None:
     drafts = [a_draft("first", create(NEW, "a.md"), delete(NEW)), a_draft("second", edit(NEW))]
     assert codes(judge(drafts, {})) == ["target_missing"]
