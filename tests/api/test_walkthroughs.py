@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.client import Client, Organization, a_project, an_organization, items
+from tests.client import Client, Organization, a_project, an_organization, items, ok
 
 ROOT = Path(__file__).parents[2]
-README, PUBLISH, RETRY = (
-    ROOT / name for name in ("README.md", "docs/how-to/publish-a-change.md", "docs/how-to/retry-safely.md")
+README = ROOT / "README.md"
+COLLEAGUE, PUBLISH, RETRY = (
+    ROOT / "docs" / "how-to" / f"{name}.md" for name in ("add-a-colleague", "publish-a-change", "retry-safely")
 )
 WHERE = re.compile(r"^API=\S+ TOKEN=.*$", re.MULTILINE)
 
@@ -44,6 +45,17 @@ def test_the_guide_publishes_an_edit_and_a_rename(api: Client) -> None:
     assert [entry["path"] for entry in snapshot["tree"]["entries"]] == ["greetings/hello.md", None]
     assert "# Hello\n\nEverybody.\n" in [blob["content"] for blob in snapshot["blobs"]]
     assert len(items(organization.owner.get("/org/memories"))) == 1
+
+
+def test_the_page_on_colleagues_lets_one_person_propose_and_another_decide(api: Client) -> None:
+    organization = an_organization(api)
+
+    first, *_, before_last, last = _paste(organization, *_blocks(COLLEAGUE)).splitlines()
+
+    assert (first, before_last) == ("member", "approved")
+    commit = ok(organization.owner.get(f"/commits/{last}"))["commit"]
+    assert isinstance(commit, dict)
+    assert (commit["message"], commit["created_by"]) == ("Welcome people", organization.owner_id)
 
 
 def test_the_page_on_retries_shows_a_replay_and_waits_for_an_operation(api: Client) -> None:
