@@ -50,9 +50,10 @@ def test_the_guide_publishes_an_edit_and_a_rename(api: Client) -> None:
 def test_the_page_on_colleagues_lets_one_person_propose_and_another_decide(api: Client) -> None:
     organization = an_organization(api)
 
-    first, *_, before_last, last = _paste(organization, *_blocks(COLLEAGUE)).splitlines()
+    first, *refused, before_last, last = _paste(organization, *_blocks(COLLEAGUE)).splitlines()
 
     assert (first, before_last) == ("member", "approved")
+    assert json.loads("".join(refused))["code"] == "forbidden"
     commit = ok(organization.owner.get(f"/commits/{last}"))["commit"]
     assert isinstance(commit, dict)
     assert (commit["message"], commit["created_by"]) == ("Welcome people", organization.owner_id)
