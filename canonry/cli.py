@@ -23,6 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = _parser().parse_args(arguments)
     try:
         chosen.run(chosen)
+        sys.stdout.flush()  # here, where a reader that has gone can still be told apart
     except CommandFailed as failure:
         sys.exit(f"canonry {chosen.command}: {failure}")
     except Stopped:
