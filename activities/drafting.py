@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from activities.accepting import ProposedOperation, accept_operations
 from activities.closing import mark_discarded, withdraw_review
+from activities.recording import tell_drafts
 from activities.scene import Scene, lock_scene
 from activities.submissions import take_out_draft
 from models.errors import DraftClosed, DraftSubmitted, NotFound, PreconditionFailed, ProjectArchived
@@ -81,14 +82,14 @@ def append(
     existing = fold_operations(tx.connection, tx.org_id, [draft_id])[draft_id]
     accept_operations(tx, draft, existing, operations)
     set_draft(tx, draft_id)
-    return _changed(tx, draft, "draft.appended")
+    return _changed(tx, draft, "appended")
 
 
 def retitle(tx: Transaction, draft_id: DraftId, *, expected_version: int, title: str) -> DraftRow:
     """Give the actor's open Draft another title."""
     draft = lock_own_draft(tx, draft_id, expected_version=expected_version)
     set_draft(tx, draft_id, title=title)
-    return _changed(tx, draft, "draft.titled")
+    return _changed(tx, draft, "titled")
 
 
 def lock_own_draft(tx: Transaction, draft_id: DraftId, *, expected_version: int) -> DraftRow:
@@ -118,10 +119,7 @@ def _require_open(draft: DraftRow) -> None:
 
 
 def _changed(tx: Transaction, draft: DraftRow, event: str) -> DraftRow:
-    version = draft.version + 1
-    append_event(
-        tx, event, "draft", draft.draft_id, project_id=draft.project_id, user_id=draft.author_id, version=version
-    )
+    tell_drafts(tx, [draft], event)
     return reread(tx, draft.draft_id)
 
 
