@@ -18,6 +18,7 @@ OperationId = NewType("OperationId", str)
 DraftOperationId = NewType("DraftOperationId", str)
 AuditEventId = NewType("AuditEventId", str)
 CommitId = NewType("CommitId", str)
+ImportId = NewType("ImportId", str)
 TreeId = NewType("TreeId", str)
 BlobId = NewType("BlobId", str)
 
@@ -72,6 +73,11 @@ def new_draft_id() -> DraftId:
 def new_draft_operation_id() -> DraftOperationId:
     """`dop_…`."""
     return DraftOperationId(_new("dop_"))
+
+
+def new_import_id() -> ImportId:
+    """`imp_…`."""
+    return ImportId(_new("imp_"))
 
 
 def new_review_id() -> ReviewId:

@@ -1,6 +1,7 @@
 """Every table, so that importing the package registers the whole schema."""
 
 from models.tables.drafts import Draft, DraftOperation
+from models.tables.imports import Import, ImportDraft, ImportFile, ImportOperation
 from models.tables.operations import AuditEvent, Event, FeedEpoch, IdempotencyKey, Operation
 from models.tables.publication import (
     Blob,
@@ -33,6 +34,10 @@ __all__ = [
     "Event",
     "FeedEpoch",
     "IdempotencyKey",
+    "Import",
+    "ImportDraft",
+    "ImportFile",
+    "ImportOperation",
     "Memory",
     "MemoryVersion",
     "Operation",
