@@ -35,6 +35,14 @@ KILL_AFTER_S = 5
 STOP_ORDER = ("api", "worker", "temporal", "postgres")
 
 
+class AlreadyRunning(CommandFailed):
+    """Another process serves the data folder, at `url` (empty while it makes up its mind)."""
+
+    def __init__(self, text: str, url: str) -> None:
+        super().__init__(text)
+        self.url = url
+
+
 @dataclass(frozen=True)
 class RunningCanonry:
     """A stack that serves. `new_secret` is the owner's token when this start made the organization."""
@@ -81,7 +89,8 @@ def started(settings: Settings, report: Callable[[str], None]) -> Iterator[Runni
         report: takes lines for a person, later from another thread too.
 
     Raises:
-        CommandFailed: another `canonry up` has the folder, a port is taken, or a part does not start.
+        AlreadyRunning: another `canonry up` has the folder.
+        CommandFailed: a port is taken, or a part does not start.
     """
     with usable(settings.data):
         data = data_folder(settings.data)
@@ -134,7 +143,7 @@ def _only_one(settings: Settings, data: Path) -> Iterator[None]:
         lock = take_lock(path)
     if lock is None:
         pid, _, url = read_note(path).partition(" ")
-        raise CommandFailed(f"Canonry already runs on {data}: process {pid}, {url or 'still starting'}.")
+        raise AlreadyRunning(f"Canonry already runs on {data}: process {pid}, {url or 'still starting'}.", url)
     try:
         require_free(settings.port, "the API", settings.host)
         lock.write(f"{os.getpid()} {_url(settings)}")

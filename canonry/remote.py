@@ -1,0 +1,312 @@
+"""Our own API as commands use it: where the server is, and requests that survive its restarts."""
+
+import ipaddress
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Literal, TypeVar
+
+import httpx
+from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
+
+from canonry.embedded.placement import usable
+from canonry.embedded.ports import free_port
+from canonry.failures import CommandFailed
+from canonry.preparation import OWNER_TOKEN
+from canonry.signals import Stopped
+from canonry.stack import AlreadyRunning, started
+from models.settings import Settings
+
+PATIENCE_S = 60.0
+"""How long one request is tried again: a restart of everything takes less."""
+FIRST_PAUSE_S = 0.1
+LONGEST_PAUSE_S = 3.0
+# A long publication or a dry run of many files is one request; a dead network is noticed by then.
+TIMEOUT = httpx.Timeout(60.0, connect=10.0)
+WAIT_S = 2
+"""How long one question for an operation's outcome is held; its progress is told as often."""
+STANDSTILL_S = 300.0
+PAGE = 100
+PASSING = frozenset({429, 502, 503, 504})
+
+T = TypeVar("T")
+U = TypeVar("U")
+Json = Mapping[str, JsonValue]
+
+
+class Refused(CommandFailed):
+    """The server said no; clients branch on `code`, and the text is the detail with the field and rule it names."""
+
+    def __init__(self, status: int, problem: Json) -> None:
+        super().__init__(_sentence(problem))
+        self.status = status
+        self.code = str(problem.get("code", ""))
+        self.problem = problem
+
+
+class Progress(BaseModel):
+    """How far an operation is."""
+
+    step: str
+    done: int
+    total: int
+
+
+class Operation(BaseModel):
+    """An accepted command, on its way or ended."""
+
+    operation_id: str
+    kind: str
+    status: Literal["pending", "running", "succeeded", "failed"]
+    progress: Progress
+    result: dict[str, JsonValue] | None
+    problem: dict[str, JsonValue] | None
+
+
+class Page(BaseModel):
+    """One page of a list."""
+
+    items: list[JsonValue]
+    next_cursor: str | None
+
+
+def silently(progress: Progress) -> None:
+    """Tell nobody."""
+
+
+class Remote:
+    """One token's view of a server; safe to use from several threads.
+
+    No answer, and an answer that says "not now", is tried again with back-off for a minute, under the same
+    Idempotency-Key. Every method raises `Refused` for a problem, and CommandFailed when no usable answer came.
+
+    Args:
+        url: where the server is, without `/v1/api`.
+        token: never shown.
+        report: takes a line for a person when the server does not answer.
+    """
+
+    def __init__(self, url: str, token: str, report: Callable[[str], None]) -> None:
+        self.url = url
+        self._report = report
+        self._http = httpx.Client(
+            base_url=f"{url}/v1/api",
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=TIMEOUT,
+            trust_env=not _is_local(url),  # no proxy leads to this machine
+        )
+
+    def get(self, path: str, shape: type[T], **query: str | int) -> T:
+        """Read something; members that `shape` does not name are ignored."""
+        return self._read(self._send("GET", path, query=query), shape)
+
+    def items(self, path: str, shape: type[T], **query: str | int) -> Iterator[T]:
+        """Every item of a list, page by page."""
+        adapter, cursor = TypeAdapter(shape), dict[str, str | int]()
+        while True:
+            page = self.get(path, Page, **{"limit": PAGE, **query, **cursor})
+            for item in page.items:
+                yield self._understood(adapter.validate_python, item)
+            if page.next_cursor is None:
+                return
+            cursor = {"cursor": page.next_cursor}
+
+    def post(
+        self, path: str, body: Json, shape: type[T], *, key: str | None = None, query: Mapping[str, str | int] = {}
+    ) -> T:
+        """Ask for something.
+
+        Args:
+            path: the route.
+            body: the request.
+            shape: of the answer.
+            key: an Idempotency-Key that another run of the command would use as well; without it a new one.
+            query: parameters.
+        """
+        return self._read(self._send("POST", path, query=query, body=body, key=key or uuid.uuid4().hex), shape)
+
+    def command(
+        self,
+        path: str,
+        body: Json,
+        shape: type[T],
+        *,
+        key: str | None = None,
+        told: Callable[[Progress], None] = silently,
+    ) -> T:
+        """Ask for something that takes its time, and wait for the outcome as `outcome` does."""
+        return self.outcome(self.post(path, body, Operation, key=key), shape, told=told)
+
+    def outcome(self, operation: Operation, shape: type[T], *, told: Callable[[Progress], None] = silently) -> T:
+        """The result of an operation, once it has ended.
+
+        Raises:
+            Refused: it failed.
+            CommandFailed: nothing has moved for five minutes.
+        """
+        seen, give_up_at = operation, time.monotonic() + STANDSTILL_S
+        while operation.status in ("pending", "running"):
+            told(operation.progress)
+            operation = self.get(f"/operations/{operation.operation_id}", Operation, wait=WAIT_S)
+            if operation != seen:
+                seen, give_up_at = operation, time.monotonic() + STANDSTILL_S
+            elif time.monotonic() > give_up_at:
+                raise CommandFailed(
+                    f"{operation.kind} stays {operation.status} ({operation.operation_id}); it is accepted and goes on"
+                    " once a worker runs. Run the same command again to wait for it."
+                )
+        told(operation.progress)
+        if operation.problem is not None:
+            raise Refused(int(str(operation.problem.get("status", 0))), operation.problem)
+        return self._understood(TypeAdapter(shape).validate_python, operation.result)
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._http.close()
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str | int],
+        body: Json | None = None,
+        key: str | None = None,
+    ) -> httpx.Response:
+        headers = {} if key is None else {"Idempotency-Key": key}
+        give_up_at, pause = None, FIRST_PAUSE_S
+        while True:
+            answer: httpx.Response | None = None
+            try:
+                answer = self._http.request(method, path, params=query, json=body, headers=headers)
+            except httpx.TransportError as error:
+                trouble = str(error) or type(error).__name__
+            else:
+                if not _is_passing(answer):
+                    return answer
+                trouble = _detail(answer)
+            now = time.monotonic()
+            if give_up_at is None:
+                give_up_at = now + PATIENCE_S
+                if answer is None:
+                    self._report(f"{self.url} does not answer ({trouble}); trying again for {PATIENCE_S:.0f} s …")
+            if now > give_up_at:
+                raise CommandFailed(f"{self.url} has not answered for {PATIENCE_S:.0f} s: {trouble}")
+            time.sleep(pause)
+            pause = min(LONGEST_PAUSE_S, pause * 2)
+
+    def _read(self, answer: httpx.Response, shape: type[T]) -> T:
+        if answer.is_success:
+            return self._understood(TypeAdapter(shape).validate_json, answer.content)
+        problem = _problem(answer)
+        if problem is None:
+            raise CommandFailed(
+                f"{answer.request.url.copy_with(query=None)} answered {answer.status_code}, not as Canonry does."
+            )
+        raise Refused(answer.status_code, problem)
+
+    def _understood(self, parse: Callable[[U], T], raw: U) -> T:
+        try:
+            return parse(raw)
+        except ValidationError as error:
+            raise CommandFailed(f"{self.url} answered what this version does not understand: {error}") from error
+
+
+@contextmanager
+def reached(settings: Settings, report: Callable[[str], None]) -> Iterator[Remote]:
+    """The server this command speaks to.
+
+    `CANONRY_URL` with `CANONRY_TOKEN`; else the `canonry up` that runs on the data folder; else everything is started
+    while the block runs. On the data folder `CANONRY_TOKEN` replaces the owner's token.
+
+    Raises:
+        CommandFailed: there is no token, or nothing can be started.
+        KeyboardInterrupt: a stop signal while our own servers run; they are stopped first.
+    """
+    token = os.environ.get("CANONRY_TOKEN") or None
+    with ExitStack() as stack:
+        if given := os.environ.get("CANONRY_URL"):
+            url = _checked_url(given)
+            if token is None:
+                raise CommandFailed(f"CANONRY_URL is set, so CANONRY_TOKEN has to be: a token of {url}.")
+        else:
+            url = stack.enter_context(_local_server(settings, report))
+            token = token or _owner_token(settings.data.resolve())
+        if not (token.isascii() and token.isprintable()):
+            raise CommandFailed("CANONRY_TOKEN has characters that no token has.")
+        remote = Remote(url, token, report)
+        stack.callback(remote.close)
+        yield remote
+
+
+@contextmanager
+def _local_server(settings: Settings, report: Callable[[str], None]) -> Iterator[str]:
+    """The URL of the stack on the data folder: the one that runs, or one of our own on a port of its own."""
+    try:
+        with ExitStack() as stack:
+            try:
+                url = stack.enter_context(started(settings.model_copy(update={"port": free_port()}), report)).url
+            except AlreadyRunning as other:
+                if not other.url:
+                    raise
+                url = other.url
+            yield url
+    except Stopped:
+        raise KeyboardInterrupt from None  # an unfinished command has not succeeded, as a stopped server has
+
+
+def _owner_token(data: Path) -> str:
+    with usable(data):
+        try:
+            return (data / OWNER_TOKEN).read_text(encoding="utf-8").strip()
+        except FileNotFoundError:
+            raise CommandFailed(
+                f"{data} has no {OWNER_TOKEN}; set CANONRY_TOKEN (`canonry token create` makes one)."
+            ) from None
+
+
+def _checked_url(given: str) -> str:
+    try:
+        url = httpx.URL(given)
+    except httpx.InvalidURL:
+        url = httpx.URL()
+    if url.scheme not in {"http", "https"} or not url.host or url.query or url.fragment or url.userinfo:
+        raise CommandFailed("CANONRY_URL: accepted is http://host:port or https://host, without a query or a password.")
+    return str(url).rstrip("/").removesuffix("/v1/api")
+
+
+def _is_local(url: str) -> bool:
+    host = httpx.URL(url).host
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_passing(answer: httpx.Response) -> bool:
+    """Whether the same request may well succeed later: the server is busy, or still does what the first try began."""
+    return answer.status_code in PASSING or (
+        answer.status_code == httpx.codes.CONFLICT and "retry-after" in answer.headers
+    )
+
+
+def _problem(answer: httpx.Response) -> Json | None:
+    if answer.headers.get("content-type", "").partition(";")[0] != "application/problem+json":
+        return None
+    return TypeAdapter(dict[str, JsonValue]).validate_json(answer.content)
+
+
+def _detail(answer: httpx.Response) -> str:
+    problem = _problem(answer)
+    return f"status {answer.status_code}" if problem is None else _sentence(problem)
+
+
+def _sentence(problem: Json) -> str:
+    """The detail, with the field and the rule where it does not say them."""
+    detail = str(problem.get("detail") or problem.get("title") or "refused")
+    named = [f"{name} {problem[name]}" for name in ("field", "rule") if name in problem]
+    missing = [words for words in named if words.split(" ", 1)[1] not in detail]
+    return f"{detail.removesuffix('.')} ({', '.join(missing)})." if missing else detail
