@@ -1,24 +1,15 @@
-"""Our own API as commands use it: where the server is, and requests that survive its restarts."""
+"""Our own API as commands use it: requests that survive a restart of the server."""
 
 import ipaddress
-import os
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Literal, TypeVar
 
 import httpx
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
-from canonry.embedded.placement import usable
-from canonry.embedded.ports import free_port
 from canonry.failures import CommandFailed
-from canonry.preparation import OWNER_TOKEN
-from canonry.signals import Stopped
-from canonry.stack import AlreadyRunning, started
-from models.settings import Settings
 
 PATIENCE_S = 60.0
 """How long one request is tried again: a restart of everything takes less."""
@@ -213,69 +204,6 @@ class Remote:
             return parse(raw)
         except ValidationError as error:
             raise CommandFailed(f"{self.url} answered what this version does not understand: {error}") from error
-
-
-@contextmanager
-def reached(settings: Settings, report: Callable[[str], None]) -> Iterator[Remote]:
-    """The server this command speaks to.
-
-    `CANONRY_URL` with `CANONRY_TOKEN`; else the `canonry up` that runs on the data folder; else everything is started
-    while the block runs. On the data folder `CANONRY_TOKEN` replaces the owner's token.
-
-    Raises:
-        CommandFailed: there is no token, or nothing can be started.
-        KeyboardInterrupt: a stop signal while our own servers run; they are stopped first.
-    """
-    token = os.environ.get("CANONRY_TOKEN") or None
-    with ExitStack() as stack:
-        if given := os.environ.get("CANONRY_URL"):
-            url = _checked_url(given)
-            if token is None:
-                raise CommandFailed(f"CANONRY_URL is set, so CANONRY_TOKEN has to be: a token of {url}.")
-        else:
-            url = stack.enter_context(_local_server(settings, report))
-            token = token or _owner_token(settings.data.resolve())
-        if not (token.isascii() and token.isprintable()):
-            raise CommandFailed("CANONRY_TOKEN has characters that no token has.")
-        remote = Remote(url, token, report)
-        stack.callback(remote.close)
-        yield remote
-
-
-@contextmanager
-def _local_server(settings: Settings, report: Callable[[str], None]) -> Iterator[str]:
-    """The URL of the stack on the data folder: the one that runs, or one of our own on a port of its own."""
-    try:
-        with ExitStack() as stack:
-            try:
-                url = stack.enter_context(started(settings.model_copy(update={"port": free_port()}), report)).url
-            except AlreadyRunning as other:
-                if not other.url:
-                    raise
-                url = other.url
-            yield url
-    except Stopped:
-        raise KeyboardInterrupt from None  # an unfinished command has not succeeded, as a stopped server has
-
-
-def _owner_token(data: Path) -> str:
-    with usable(data):
-        try:
-            return (data / OWNER_TOKEN).read_text(encoding="utf-8").strip()
-        except FileNotFoundError:
-            raise CommandFailed(
-                f"{data} has no {OWNER_TOKEN}; set CANONRY_TOKEN (`canonry token create` makes one)."
-            ) from None
-
-
-def _checked_url(given: str) -> str:
-    try:
-        url = httpx.URL(given)
-    except httpx.InvalidURL:
-        url = httpx.URL()
-    if url.scheme not in {"http", "https"} or not url.host or url.query or url.fragment or url.userinfo:
-        raise CommandFailed("CANONRY_URL: accepted is http://host:port or https://host, without a query or a password.")
-    return str(url).rstrip("/").removesuffix("/v1/api")
 
 
 def _is_local(url: str) -> bool:

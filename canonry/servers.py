@@ -1,0 +1,80 @@
+"""Where the server is that a command speaks to: named, running on the data folder, or started for the command."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import httpx
+
+from canonry.embedded.placement import usable
+from canonry.embedded.ports import free_port
+from canonry.failures import CommandFailed
+from canonry.preparation import OWNER_TOKEN
+from canonry.remote import Remote
+from canonry.signals import Stopped
+from canonry.stack import AlreadyRunning, started
+from models.settings import Settings
+
+
+@contextmanager
+def reached(settings: Settings, report: Callable[[str], None]) -> Iterator[Remote]:
+    """The server this command speaks to.
+
+    `CANONRY_URL` with `CANONRY_TOKEN`; else the `canonry up` that runs on the data folder; else everything is started
+    while the block runs. On the data folder `CANONRY_TOKEN` replaces the owner's token.
+
+    Raises:
+        CommandFailed: there is no token, or nothing can be started.
+        KeyboardInterrupt: a stop signal while our own servers run; they are stopped first.
+    """
+    token = os.environ.get("CANONRY_TOKEN") or None
+    with ExitStack() as stack:
+        if given := os.environ.get("CANONRY_URL"):
+            url = _checked_url(given)
+            if token is None:
+                raise CommandFailed(f"CANONRY_URL is set, so CANONRY_TOKEN has to be: a token of {url}.")
+        else:
+            url = stack.enter_context(_local_server(settings, report))
+            token = token or _owner_token(settings.data.resolve())
+        if not (token.isascii() and token.isprintable()):
+            raise CommandFailed("CANONRY_TOKEN has characters that no token has.")
+        remote = Remote(url, token, report)
+        stack.callback(remote.close)
+        yield remote
+
+
+@contextmanager
+def _local_server(settings: Settings, report: Callable[[str], None]) -> Iterator[str]:
+    """The URL of the stack on the data folder: the one that runs, or one of our own on a port of its own."""
+    try:
+        with ExitStack() as stack:
+            try:
+                url = stack.enter_context(started(settings.model_copy(update={"port": free_port()}), report)).url
+            except AlreadyRunning as other:
+                if not other.url:
+                    raise
+                url = other.url
+            yield url
+    except Stopped:
+        raise KeyboardInterrupt from None  # an unfinished command has not succeeded, as a stopped server has
+
+
+def _owner_token(data: Path) -> str:
+    with usable(data):
+        try:
+            return (data / OWNER_TOKEN).read_text(encoding="utf-8").strip()
+        except FileNotFoundError:
+            raise CommandFailed(
+                f"{data} has no {OWNER_TOKEN}; set CANONRY_TOKEN (`canonry token create` makes one)."
+            ) from None
+
+
+def _checked_url(given: str) -> str:
+    try:
+        url = httpx.URL(given)
+    except httpx.InvalidURL:
+        url = httpx.URL()
+    if url.scheme not in {"http", "https"} or not url.host or url.query or url.fragment or url.userinfo:
+        raise CommandFailed("CANONRY_URL: accepted is http://host:port or https://host, without a query or a password.")
+    return str(url).rstrip("/").removesuffix("/v1/api")
