@@ -26,7 +26,7 @@ class ProposedOperation:
     """An operation as it was sent.
 
     `update`, `rename` and `delete` name their target by `memory_id` or by `path`; for `create`, `path` is where it
-    will stand. Texts are not normalized yet.
+    will stand, and `memory_id`, inside an import only, the final id that it carries. Texts are not normalized yet.
     """
 
     action: Action
@@ -49,6 +49,7 @@ def accept_operations(
         OperationInvalid: a path or text breaks a rule, or the Draft would hold too many (`index`, `field`, `rule`).
         TargetMissing: a target does not exist at that point (`index`).
         MemoryNotSelected: the project does not select an existing target (`index`).
+        DuplicateId: an id that a create carries was a Memory's at the Draft's base, or stands twice (`index`).
     """
     if len(existing) + len(proposed) > MAX_OPERATIONS:
         raise OperationInvalid(
@@ -119,7 +120,7 @@ def _resolve(
 
 def _target(index: int, operation: ProposedOperation, states: Mapping[MemoryId, State], base: _Base) -> MemoryId:
     if operation.action is Action.CREATE:
-        return new_provisional_id()
+        return operation.memory_id or new_provisional_id()
     if operation.memory_id is not None:
         return operation.memory_id
     path = operation.path or ""

@@ -18,9 +18,9 @@ from activities.recording import record_review, tell_drafts
 from activities.requests import MergeRequest
 from activities.scene import Scene, lock_scene, named_review, refuse, review_problems
 from models.errors import ApprovalInvalidated, ApprovalsMissing, Problem, VersionConflict
-from models.identifiers import CommitId, MemoryId, OrganizationId, UserId, final_id, is_provisional
+from models.identifiers import CommitId, MemoryId, OrganizationId, UserId, final_id
+from models.rules.evaluation import Evaluation
 from models.rules.hashes import bucket_of, result_hash
-from models.rules.review import Evaluation
 from models.rules.states import MemoryState, State
 from models.schemas.reviews import CreatedMemory, MergeResult
 from models.store.commits import StoredCommit, advance_organization_ref, organization_commit_fields, write_commits
@@ -206,8 +206,7 @@ def require_published_is_approved(tx: Transaction, scene: Scene, evaluation: Eva
     touched = [final_id(memory_id) for memory_id in evaluation.states]
     written = states_at(tx.connection, tx.org_id, touched, version)
     states = {memory_id: written.get(memory_id) for memory_id in touched}
-    created = {final_id(memory_id) for memory_id in evaluation.states if is_provisional(memory_id)}
-    if result_hash(states, scene.review.project_id, created) != scene.review.result_hash:
+    if result_hash(states, scene.review.project_id, evaluation.created) != scene.review.result_hash:
         raise PublishedDiffers(f"what {scene.review.review_id} wrote is not what was approved")
 
 
@@ -251,5 +250,5 @@ def _created(evaluation: Evaluation) -> list[CreatedMemory]:
             path=state.path,
         )
         for memory_id, state in evaluation.states.items()
-        if is_provisional(memory_id) and state is not None
+        if state is not None and evaluation.creates(memory_id)
     ]

@@ -16,7 +16,7 @@ from models.errors import (
     VersionConflict,
 )
 from models.identifiers import DraftId, ProjectId, ReviewId
-from models.rules.review import Evaluation
+from models.rules.evaluation import Evaluation
 from models.schemas.reviews import ReviewBody
 from models.store.access import require_project
 from models.store.drafts import keep_bodies, move_bases, set_status
@@ -257,4 +257,5 @@ def _store_submission(tx: Transaction, review: ReviewRow, members: Sequence[Memb
         members=members,
         states=evaluation.states,
         bases=evaluation.bases,
+        created=evaluation.created,
     )

@@ -55,10 +55,10 @@ def fold(operations: Sequence[DraftOperation], base: Mapping[MemoryId, MemorySta
 def fold_what_holds(
     operations: Iterable[DraftOperation], base: Mapping[MemoryId, MemoryState]
 ) -> dict[MemoryId, State]:
-    """The fold without the operations whose target has gone since they were accepted."""
+    """The fold without the operations whose target has gone, or whose id was given away, since they were accepted."""
     states: dict[MemoryId, State] = {}
     for index, operation in enumerate(operations):
-        with suppress(TargetMissing):
+        with suppress(TargetMissing, DuplicateId):
             apply(states, base, operation, index)
     return states
 

@@ -4,11 +4,11 @@ The results of the earlier Drafts play Current for the next. Nothing here is wri
 mergeability all ask this one question.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 
 from models.errors import (
     DraftEmpty,
+    DuplicateId,
     JsonValue,
     MemoryNotSelected,
     OperationInvalid,
@@ -17,80 +17,14 @@ from models.errors import (
     ReconciliationRequired,
     TargetMissing,
 )
-from models.identifiers import DraftId, MemoryId, ProjectId, final_id, is_provisional
+from models.identifiers import DraftId, MemoryId, final_id
 from models.rules.bodies import accept_description
 from models.rules.currency import keeps_result
-from models.rules.folding import DraftOperation, apply
-from models.rules.hashes import result_hash
+from models.rules.evaluation import Evaluation, ProposedDraft, Surroundings
+from models.rules.folding import Action, DraftOperation, apply
 from models.rules.occupancy import Collision, collisions_with, collisions_within
 from models.rules.paths import accept_path
 from models.rules.states import MemoryState, State
-
-
-@dataclass(frozen=True, slots=True)
-class ProposedDraft:
-    """One Draft of a Review: its operations and the organization version it started from."""
-
-    draft_id: DraftId
-    base_version: int
-    operations: Sequence[DraftOperation]
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What the Drafts meet; only what they touch or probe needs to be in it.
-
-    Args:
-        version: the organization's version now.
-        current: touched Memories that are active now.
-        bases: by base version, touched Memories that were active then.
-        selected: touched Memories that the project's selection holds.
-        occupants: paths of active Memories at, above or below the paths of the result.
-        changed_since: by base version, the occupants that Current created, moved or edited since.
-    """
-
-    version: int
-    current: Mapping[MemoryId, MemoryState]
-    bases: Mapping[int, Mapping[MemoryId, MemoryState]]
-    selected: Collection[MemoryId]
-    occupants: Mapping[MemoryId, str]
-    changed_since: Mapping[int, Collection[MemoryId]]
-
-
-@dataclass(slots=True)
-class Evaluation:
-    """The outcome: final states by provisional or existing id, which Drafts gave them, and every blocker.
-
-    `current` has the touched Memories that are active now.
-    `placed_by` is the Draft that a Memory has its final path from: the last one that moved it, else the first one that
-    touched it.
-    """
-
-    current: Mapping[MemoryId, MemoryState] = field(default_factory=dict)
-    states: dict[MemoryId, State] = field(default_factory=dict)
-    bases: dict[MemoryId, State] = field(default_factory=dict)
-    first_touched_by: dict[MemoryId, ProposedDraft] = field(default_factory=dict)
-    last_touched_by: dict[MemoryId, ProposedDraft] = field(default_factory=dict)
-    placed_by: dict[MemoryId, ProposedDraft] = field(default_factory=dict)
-    blockers: list[Problem] = field(default_factory=list)
-    empty: list[DraftEmpty] = field(default_factory=list)
-    needs_reconciliation: set[DraftId] = field(default_factory=set)
-
-    @property
-    def final_states(self) -> dict[MemoryId, State]:
-        """The final states by the ids they will have once merged."""
-        return {final_id(memory_id): state for memory_id, state in self.states.items()}
-
-    @property
-    def changed(self) -> dict[MemoryId, State]:
-        """Those of the final states that differ from Current."""
-        final = self.final_states
-        return {memory_id: state for memory_id, state in final.items() if state != self.current.get(memory_id)}
-
-    def result_hash(self, project_id: ProjectId) -> str:
-        """The hash that approvals bind to."""
-        created = {final_id(memory_id) for memory_id in self.states if is_provisional(memory_id)}
-        return result_hash(self.final_states, project_id, created)
 
 
 def evaluate(drafts: Sequence[ProposedDraft], surroundings: Surroundings) -> Evaluation:
@@ -104,16 +38,14 @@ def evaluate(drafts: Sequence[ProposedDraft], surroundings: Surroundings) -> Eva
 
 
 def _take_draft(evaluation: Evaluation, draft: ProposedDraft, surroundings: Surroundings) -> None:
-    base = surroundings.bases.get(draft.base_version, {})
-    made_before = {
-        memory_id: state
-        for memory_id, state in evaluation.states.items()
-        if is_provisional(memory_id) and state is not None
-    }
-    states, refused = _fold_what_holds(draft, {**base, **made_before})
-    evaluation.blockers.extend(refused)
-    if not refused:
+    duplicates = _duplicates(evaluation, draft, surroundings)
+    known = _known_to(evaluation, draft, surroundings)
+    evaluation.created |= {final_id(memory_id) for memory_id in draft.creates}
+    states, refused = _fold_what_holds(draft, known)
+    evaluation.blockers.extend([*duplicates, *refused])
+    if not duplicates and not refused:
         _judge_draft(evaluation, draft, states, surroundings)
+    base = surroundings.bases.get(draft.base_version, {})
     for memory_id, state in states.items():
         before = evaluation.states.get(memory_id)
         if before is None or state is None or before.path != state.path:
@@ -122,6 +54,39 @@ def _take_draft(evaluation: Evaluation, draft: ProposedDraft, surroundings: Surr
         evaluation.bases.setdefault(memory_id, base.get(memory_id))
         evaluation.first_touched_by.setdefault(memory_id, draft)
         evaluation.last_touched_by[memory_id] = draft
+
+
+def _duplicates(evaluation: Evaluation, draft: ProposedDraft, surroundings: Surroundings) -> list[Problem]:
+    """Creates under an id that is a Memory's already, or that an earlier Draft of the Review gives to what it creates.
+
+    A provisional id is compared by what it becomes.
+    """
+    return [
+        DuplicateId(
+            f"{operation.memory_id} is the id of another Memory.",
+            index=index,
+            memory_id=operation.memory_id,
+            draft_id=draft.draft_id,
+        )
+        for index, operation in enumerate(draft.operations)
+        if operation.action is Action.CREATE
+        and (evaluation.creates(operation.memory_id) or final_id(operation.memory_id) in surroundings.taken)
+    ]
+
+
+def _known_to(evaluation: Evaluation, draft: ProposedDraft, surroundings: Surroundings) -> dict[MemoryId, MemoryState]:
+    """What a Draft's operations find: what stood at its base, and what earlier Drafts create.
+
+    Not what it creates itself: where such an id is taken, what is proposed under it is shown all the same.
+    """
+    base = surroundings.bases.get(draft.base_version, {})
+    known: dict[MemoryId, MemoryState] = {}
+    for memory_id in {operation.memory_id for operation in draft.operations} - draft.creates:
+        made = evaluation.states.get(memory_id) if evaluation.creates(memory_id) else None
+        state = made or base.get(memory_id)
+        if state is not None:
+            known[memory_id] = state
+    return known
 
 
 def _fold_what_holds(
@@ -134,7 +99,7 @@ def _fold_what_holds(
         try:
             _check_syntax(operation)
             apply(states, base, operation, index)
-        except (OperationInvalid, TargetMissing) as problem:
+        except (OperationInvalid, TargetMissing, DuplicateId) as problem:
             problem.context |= {"index": index, "draft_id": draft.draft_id}
             refused.append(problem)
     # Named is touched: the result hash covers it, even where nothing came of it.
@@ -157,9 +122,12 @@ def _judge_draft(
     base = surroundings.bases.get(draft.base_version, {})
     if all(state == _before(evaluation, memory_id, surroundings) for memory_id, state in states.items()):
         evaluation.empty.append(DraftEmpty("The Draft's result equals Current.", draft_id=draft.draft_id))
-    existing = [memory_id for memory_id in states if not is_provisional(memory_id)]
+    existing = [memory_id for memory_id in states if not evaluation.creates(memory_id)]
     evaluation.blockers.extend(_unselected(draft, existing, base, surroundings))
-    conflicts = [*_overlaps(evaluation, draft, existing), *_changed_upstream(draft, states, base, surroundings)]
+    conflicts = [
+        *_overlaps(evaluation, draft, existing),
+        *_changed_upstream(draft, {memory_id: states[memory_id] for memory_id in existing}, base, surroundings),
+    ]
     if conflicts:
         evaluation.needs_reconciliation.add(draft.draft_id)
         evaluation.blockers.extend(conflicts)
@@ -174,10 +142,9 @@ def _changed_upstream(
     """Existing Memories whose final state would not stay equal on Current (publication.md §3)."""
     if draft.base_version == surroundings.version:
         return []
-    touched = {memory_id: state for memory_id, state in states.items() if not is_provisional(memory_id)}
     return [
         _reconciliation_required(draft, "Current changed what this Draft changes.", memory_id=memory_id)
-        for memory_id in sorted(keeps_result(states=touched, base=base, current=surroundings.current))
+        for memory_id in sorted(keeps_result(states=states, base=base, current=surroundings.current))
     ]
 
 

@@ -95,6 +95,17 @@ def occupants(connection: Connection, org_id: OrganizationId, keys: Sequence[str
     return {row.memory_id: row.path for row in rows}
 
 
+def given_ids(connection: Connection, org_id: OrganizationId, memory_ids: Collection[MemoryId]) -> set[MemoryId]:
+    """Those of the ids that are a Memory's already, whatever its status."""
+    if not memory_ids:
+        return set()
+    rows = connection.execute(
+        text("select memory_id from memories where org_id = :org_id and memory_id = any(:memory_ids)"),
+        {"org_id": org_id, "memory_ids": list(memory_ids)},
+    )
+    return set(rows.scalars())
+
+
 CHANGED_SINCE = text("""
     select distinct memory_id from memory_versions
     where org_id = :org_id and memory_id = any(:memory_ids) and (from_version > :version or to_version > :version)

@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection
 
-from models.identifiers import MemoryId, OrganizationId, ProjectId, is_provisional
+from models.identifiers import MemoryId, OrganizationId, ProjectId, final_id, is_provisional
+from models.rules.evaluation import Evaluation, ProposedDraft, Surroundings
 from models.rules.paths import path_key
-from models.rules.review import Evaluation, ProposedDraft, Surroundings, evaluate
+from models.rules.review import evaluate
 from models.rules.states import MemoryState
 from models.store.drafts import fold_operations
 from models.store.locks import DraftRow
-from models.store.memories import changed_since, heads, occupants, states_at
+from models.store.memories import changed_since, given_ids, heads, occupants, states_at
 from models.store.projections import selects
 
 
@@ -45,6 +46,7 @@ def evaluate_drafts(
             changed_since={
                 base: changed_since(connection, org_id, standing, base) for base in bases if base != version
             },
+            taken=given_ids(connection, org_id, _created(proposed)),
         ),
     )
 
@@ -52,6 +54,10 @@ def evaluate_drafts(
 def _existing(drafts: Sequence[ProposedDraft]) -> set[MemoryId]:
     named = {operation.memory_id for draft in drafts for operation in draft.operations}
     return {memory_id for memory_id in named if not is_provisional(memory_id)}
+
+
+def _created(drafts: Sequence[ProposedDraft]) -> set[MemoryId]:
+    return {final_id(memory_id) for draft in drafts for memory_id in draft.creates}
 
 
 def _probed_keys(drafts: Sequence[ProposedDraft], bases: Mapping[int, Mapping[MemoryId, MemoryState]]) -> list[str]:

@@ -6,7 +6,7 @@ from sqlalchemy import Connection, RowMapping, text
 
 from models.errors import NotFound, Problem, ProjectArchived
 from models.identifiers import BlobId, MemoryId, OrganizationId, ReviewId
-from models.rules.review import Evaluation
+from models.rules.evaluation import Evaluation
 from models.rules.states import Body, MemoryState, State
 from models.schemas.drafts import Coordination, MemoryDifference
 from models.schemas.reviews import (

@@ -14,7 +14,6 @@ from models.identifiers import (
     ReviewId,
     UserId,
     final_id,
-    is_provisional,
     new_approval_id,
 )
 from models.rules.states import State
@@ -57,9 +56,11 @@ def insert_review(tx: Transaction, review: ReviewRow) -> None:
     tx.connection.execute(
         text("""
             insert into reviews (org_id, review_id, project_id, author_id, title, description, status, closed_reason,
-                                 version, submission, result_hash, publish_at, merged_commit_id, created_at, updated_at)
+                                 version, submission, result_hash, publish_at, merged_commit_id, created_at, updated_at,
+                                 refresh_pending)
             values (:org_id, :review_id, :project_id, :author_id, :title, :description, :status, :closed_reason,
-                    :version, :submission, :result_hash, :publish_at, :merged_commit_id, :created_at, :updated_at)
+                    :version, :submission, :result_hash, :publish_at, :merged_commit_id, :created_at, :updated_at,
+                    true)
         """),
         {field.name: getattr(review, field.name) for field in fields(review)},
     )
@@ -107,6 +108,7 @@ def insert_submission(
     members: Sequence[Member],
     states: Mapping[MemoryId, State],
     bases: Mapping[MemoryId, State],
+    created: Collection[MemoryId],
 ) -> None:
     """Store an immutable submission; the bodies it names are blobs already.
 
@@ -119,6 +121,7 @@ def insert_submission(
         members: the Drafts with their versions, in the Review's order.
         states: final states by provisional or existing id.
         bases: the same at the Drafts' bases.
+        created: the final ids of what the Drafts create.
     """
     scope = {"org_id": tx.org_id, "review_id": review_id, "number": number}
     tx.connection.execute(
@@ -154,7 +157,7 @@ def insert_submission(
                 | {f"base_{name}": value for name, value in _columns(bases.get(memory_id)).items()}
                 | {
                     "memory_id": final_id(memory_id),
-                    "created_for": project_id if is_provisional(memory_id) else None,
+                    "created_for": project_id if final_id(memory_id) in created else None,
                 }
                 for memory_id, state in states.items()
             ],

@@ -4,14 +4,15 @@ import pytest
 
 from models.errors import Problem
 from models.identifiers import DraftId, MemoryId, ProjectId, final_id
+from models.rules.evaluation import Evaluation, ProposedDraft, Surroundings
 from models.rules.folding import Action, DraftOperation
 from models.rules.hashes import body_of, result_hash
-from models.rules.review import Evaluation, ProposedDraft, Surroundings, evaluate
+from models.rules.review import evaluate
 from models.rules.states import MemoryState
 from tests.unit.rules.examples import a_state
 
 ONE, TWO, THREE = MemoryId("mem_1"), MemoryId("mem_2"), MemoryId("mem_3")
-NEW, NEWER = MemoryId("prv_1"), MemoryId("prv_2")
+NEW, NEWER = MemoryId("prv_8"), MemoryId("prv_9")
 PROJECT = ProjectId("prj_1")
 
 NOW = 5
@@ -44,6 +45,7 @@ def judge(
     base: Mapping[MemoryId, MemoryState] | None = None,
     unselected: Collection[MemoryId] = (),
     changed_since: Collection[MemoryId] = (),
+    taken: Collection[MemoryId] = (),
 ) -> Evaluation:
     """Evaluate against Current; `base` is what stood at version 1, the same as Current unless said otherwise."""
     return evaluate(
@@ -55,6 +57,7 @@ def judge(
             selected=set(current) - set(unselected),
             occupants={memory_id: state.path for memory_id, state in current.items()},
             changed_since={1: changed_since},
+            taken=taken,
         ),
     )
 
@@ -258,3 +261,58 @@ def test_a_stored_operation_whose_path_breaks_a_rule_is_invalid() -> None:
     problem = only(judge([a_draft("first", create(NEW, "a//b.md"))], {}))
     assert problem.code == "operation_invalid"
     assert problem.context == {"field": "path", "rule": "empty_segment", "index": 0, "draft_id": "first"}
+
+
+CARRIED = MemoryId("mem_carried")
+
+
+def test_a_create_that_carries_an_id_is_a_create_under_that_id() -> None:
+    evaluation = judge([a_draft("first", create(CARRIED, "a.md"), edit(CARRIED))], {ONE: a_state("one.md")})
+    assert (evaluation.blockers, evaluation.empty) == ([], [])
+    final = {CARRIED: a_state("a.md", text="edited\n")}
+    assert evaluation.changed == evaluation.final_states == final
+    assert evaluation.result_hash(PROJECT) == result_hash(final, PROJECT, {CARRIED})
+
+
+def test_a_later_draft_may_change_what_an_earlier_one_creates_under_a_carried_id() -> None:
+    evaluation = judge([a_draft("first", create(CARRIED, "a.md")), a_draft("second", rename(CARRIED, "b.md"))], {})
+    assert evaluation.blockers == []
+    assert evaluation.final_states == {CARRIED: a_state("b.md", text="new\n")}
+
+
+@pytest.mark.parametrize("base", [1, NOW])
+def test_a_carried_id_of_an_active_memory_is_a_duplicate_and_what_was_proposed_is_still_shown(base: int) -> None:
+    current = {CARRIED: a_state("one.md")}
+    evaluation = judge(
+        [a_draft("first", create(NEW, "b.md"), create(CARRIED, "a.md"), base=base)], current, base={}, taken=[CARRIED]
+    )
+    assert only(evaluation).code == "duplicate_id"
+    assert only(evaluation).context == {"index": 1, "memory_id": CARRIED, "draft_id": "first"}
+    assert evaluation.final_states[CARRIED] == a_state("a.md", text="new\n")
+
+
+def test_a_carried_id_of_an_archived_memory_is_a_duplicate() -> None:
+    assert codes(judge([a_draft("first", create(CARRIED, "a.md"))], {}, taken=[CARRIED])) == ["duplicate_id"]
+
+
+def test_two_drafts_that_carry_one_id_are_refused_at_the_second_even_where_the_first_deletes_it() -> None:
+    for first in ([create(CARRIED, "a.md")], [create(CARRIED, "a.md"), delete(CARRIED)]):
+        problem = only(judge([a_draft("first", *first), a_draft("second", create(CARRIED, "b.md"))], {}))
+        assert problem.code == "duplicate_id"
+        assert problem.context == {"index": 0, "memory_id": CARRIED, "draft_id": "second"}
+
+
+@pytest.mark.parametrize("order", [(NEW, final_id(NEW)), (final_id(NEW), NEW)])
+def test_a_carried_id_that_a_provisional_one_will_become_is_a_duplicate(order: tuple[MemoryId, MemoryId]) -> None:
+    problem = only(judge([a_draft("first", create(order[0], "a.md")), a_draft("second", create(order[1], "b.md"))], {}))
+    assert (problem.code, problem.context["draft_id"]) == ("duplicate_id", "second")
+
+
+def test_a_provisional_id_whose_final_one_is_taken_is_a_duplicate() -> None:
+    assert codes(judge([a_draft("first", create(NEW, "a.md"))], {}, taken=[final_id(NEW)])) == ["duplicate_id"]
+
+
+def test_within_one_draft_an_id_is_carried_once() -> None:
+    problem = only(judge([a_draft("only", create(CARRIED, "a.md"), create(CARRIED, "b.md"))], {}))
+    assert problem.code == "duplicate_id"
+    assert problem.context == {"index": 1, "memory_id": CARRIED, "draft_id": "only"}

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from models.errors import first_by_precedence
 from models.identifiers import DraftId, MemoryId
+from models.rules.evaluation import Evaluation, ProposedDraft, Surroundings
 from models.rules.folding import Action, DraftOperation
 from models.rules.hashes import body_of
 from models.rules.paths import accept_path
-from models.rules.review import Evaluation, ProposedDraft, Surroundings, evaluate
+from models.rules.review import evaluate
 from models.rules.states import MemoryState
 from tests.publication_model import PRECEDENCE, Model, ModelDraft, Step, World, apply, collide, judge
 from tests.publication_steps import Draw, draws, step_of
