@@ -116,7 +116,8 @@ def _draft(draft: Json, projects: dict[str, str]) -> dict[str, JsonValue]:
 
 
 def _document(path: str) -> str:
-    return files("canonry.demo").joinpath("documents", *path.split("/")).read_text(encoding="utf-8")
+    folder = ["documents"] if path.startswith("support/") else ["documents", "platform"]
+    return files("canonry.demo").joinpath(*folder, *path.split("/")).read_text(encoding="utf-8")
 
 
 def _publish(owner: Api, writer: Api, title: str, drafts: list[Json], display: Display) -> None:
