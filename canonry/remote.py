@@ -10,17 +10,14 @@ import httpx
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from canonry.failures import CommandFailed
+from canonry.patience import Outages, Tries
 
-PATIENCE_S = 60.0
-"""How long one request is tried again: a restart of everything takes less."""
-FIRST_PAUSE_S = 0.1
-LONGEST_PAUSE_S = 3.0
 # A long publication or a dry run of many files is one request; a dead network is noticed by then.
 TIMEOUT = httpx.Timeout(60.0, connect=10.0)
 WAIT_S = 2
 """How long one question for an operation's outcome is held; its progress is told as often."""
 STANDSTILL_S = 300.0
-PAGE = 100
+PAGE = 200
 PASSING = frozenset({429, 502, 503, 504})
 
 T = TypeVar("T")
@@ -82,7 +79,7 @@ class Remote:
 
     def __init__(self, url: str, token: str, report: Callable[[str], None]) -> None:
         self.url = url
-        self._report = report
+        self._outages = Outages(report)
         self._http = httpx.Client(
             base_url=f"{url}/v1/api",
             headers={"Authorization": f"Bearer {token}"},
@@ -168,26 +165,16 @@ class Remote:
         key: str | None = None,
     ) -> httpx.Response:
         headers = {} if key is None else {"Idempotency-Key": key}
-        give_up_at, pause = None, FIRST_PAUSE_S
+        tries = Tries(self.url, self._outages)
         while True:
-            answer: httpx.Response | None = None
             try:
                 answer = self._http.request(method, path, params=query, json=body, headers=headers)
             except httpx.TransportError as error:
-                trouble = str(error) or type(error).__name__
+                tries.pause(str(error) or type(error).__name__)
             else:
-                if not _is_passing(answer):
+                if not _is_passing(answer, again=tries.some_failed):
                     return answer
-                trouble = _detail(answer)
-            now = time.monotonic()
-            if give_up_at is None:
-                give_up_at = now + PATIENCE_S
-                if answer is None:
-                    self._report(f"{self.url} does not answer ({trouble}); trying again for {PATIENCE_S:.0f} s …")
-            if now > give_up_at:
-                raise CommandFailed(f"{self.url} has not answered for {PATIENCE_S:.0f} s: {trouble}")
-            time.sleep(pause)
-            pause = min(LONGEST_PAUSE_S, pause * 2)
+                tries.pause(_detail(answer))
 
     def _read(self, answer: httpx.Response, shape: type[T]) -> T:
         if answer.is_success:
@@ -214,11 +201,10 @@ def _is_local(url: str) -> bool:
         return False
 
 
-def _is_passing(answer: httpx.Response) -> bool:
-    """Whether the same request may well succeed later: the server is busy, or still does what the first try began."""
-    return answer.status_code in PASSING or (
-        answer.status_code == httpx.codes.CONFLICT and "retry-after" in answer.headers
-    )
+def _is_passing(answer: httpx.Response, *, again: bool) -> bool:
+    """Whether the same request may well succeed later: the server is busy, or still does what an earlier try began."""
+    in_progress = answer.status_code == httpx.codes.CONFLICT and "retry-after" in answer.headers
+    return answer.status_code in PASSING or (again and in_progress)
 
 
 def _problem(answer: httpx.Response) -> Json | None:
