@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict
 
-from models.identifiers import CommitId, DraftId, MemoryId
+from models.identifiers import CommitId, DraftId, ImportId, MemoryId
 
 
 class Request(BaseModel):
@@ -63,3 +63,10 @@ class SelectRequest(Request):
 
     expected_revision: int
     resource_ids: tuple[MemoryId, ...]
+
+
+class ImportRequest(Request):
+    """`POST /imports/{id}/start`; the title is the Review's."""
+
+    import_id: ImportId
+    title: str

@@ -14,3 +14,8 @@ def publication_workflow_id(org_id: str) -> str:
 def projection_workflow_id(project_id: str) -> str:
     """Who changes a project's selection."""
     return f"projection/{project_id}"
+
+
+def import_workflow_id(import_id: str) -> str:
+    """Who makes Drafts and a Review of an import's files."""
+    return f"import/{import_id}"

@@ -41,8 +41,13 @@ def collisions_within(states: Mapping[MemoryId, State]) -> list[Collision]:
     Each Memory is named with the nearest one before it that it collides with, not with all: n Memories
     at one path make n - 1 collisions.
     """
+    return collisions_among({memory_id: state.path for memory_id, state in states.items() if state is not None})
+
+
+def collisions_among(paths: Mapping[MemoryId, str]) -> list[Collision]:
+    """The same among paths."""
     found: list[Collision] = []
-    for place, folders in _walk(_places(states)):
+    for place, folders in _walk(_Place(path_key(path), memory_id, path) for memory_id, path in paths.items()):
         if folders:
             found.append(_collision(folders[-1], place))
     return found

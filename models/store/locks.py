@@ -1,11 +1,12 @@
 """Row locks in the one written order, always `FOR NO KEY UPDATE` (architecture.md §3).
 
-    operation → coordination row (`organization_refs`) → project → review → drafts, by id
+    operation → coordination row (`organization_refs`) → import → project → review → drafts, by id
 
 Whoever needs several of them takes them in this order and never goes back; what is not needed is left out.
 An Idempotency-Key's own row and an operation's row belong to one command alone, so they come before all others.
 Publication, selection, membership, user, project-state and Review changes take the coordination row: who holds it
-sees roles, memberships and project states that cannot change until COMMIT. Draft appends lock their Draft only.
+sees roles, memberships and project states that cannot change until COMMIT. Draft appends lock their Draft only, and
+staging locks its import only.
 
 `FOR UPDATE` is wrong here: it conflicts with the key-share locks that foreign keys take on a referenced row, so that
 an append would wait for a publication, and two of them could deadlock.
@@ -19,7 +20,16 @@ from typing import TypeVar
 from sqlalchemy import Connection, RowMapping, text
 
 from models.errors import NotFound
-from models.identifiers import CommitId, DraftId, OrganizationId, ProjectId, ReviewId, UserId
+from models.identifiers import (
+    CommitId,
+    DraftId,
+    ImportId,
+    OperationId,
+    OrganizationId,
+    ProjectId,
+    ReviewId,
+    UserId,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +92,37 @@ class DraftRow:
     updated_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class ImportRow:
+    """An import's row, without its files; it is being staged until `operation_id` is set.
+
+    The counts are null before there is a plan; `ended_at` is set with the outcome of its operation.
+    """
+
+    org_id: OrganizationId
+    import_id: ImportId
+    project_id: ProjectId
+    author_id: UserId
+    title: str
+    mirror: bool
+    prefix: str
+    source: str | None
+    operation_id: OperationId | None
+    review_id: ReviewId | None
+    attempt: int
+    batches: int | None
+    created: int | None
+    updated: int | None
+    renamed: int | None
+    deleted: int | None
+    unchanged: int | None
+    created_at: datetime
+    updated_at: datetime
+    ended_at: datetime | None
+
+
 COORDINATION = text("select * from organization_refs where org_id = :org_id for no key update")
+IMPORT = text("select * from imports where org_id = :org_id and import_id = :import_id for no key update")
 PROJECT = text("select * from projects where org_id = :org_id and project_id = :project_id for no key update")
 REVIEW = text("select * from reviews where org_id = :org_id and review_id = :review_id for no key update")
 DRAFTS = text("""
@@ -99,6 +139,16 @@ def lock_coordination(connection: Connection, org_id: OrganizationId) -> Organiz
     """
     rows = connection.execute(COORDINATION, {"org_id": org_id}).mappings()
     return _one(OrganizationRefRow, rows.one_or_none())
+
+
+def lock_import(connection: Connection, org_id: OrganizationId, import_id: ImportId) -> ImportRow:
+    """Lock an import, after the coordination row.
+
+    Raises:
+        NotFound: no such import.
+    """
+    rows = connection.execute(IMPORT, {"org_id": org_id, "import_id": import_id}).mappings()
+    return _one(ImportRow, rows.one_or_none())
 
 
 def lock_project(connection: Connection, org_id: OrganizationId, project_id: ProjectId) -> ProjectRow:
@@ -130,7 +180,7 @@ def lock_drafts(
     return {draft.draft_id: draft for draft in drafts}
 
 
-R = TypeVar("R", OrganizationRefRow, ProjectRow, ReviewRow, DraftRow)
+R = TypeVar("R", OrganizationRefRow, ImportRow, ProjectRow, ReviewRow, DraftRow)
 
 
 def row_of(kind: type[R], row: RowMapping) -> R:

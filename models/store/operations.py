@@ -42,6 +42,7 @@ class OperationKind(StrEnum):
     WITHDRAW = "review.withdraw"
     MERGE = "review.merge"
     SELECT = "selection.replace"
+    IMPORT = "import.run"
 
 
 @dataclass(frozen=True, slots=True)

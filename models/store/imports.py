@@ -1,0 +1,199 @@
+"""Imports: their rows and the files staged in them; `models.store.import_views` shows them (publication.md §6)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, Select, or_, select, text, tuple_
+from sqlmodel import SQLModel, col
+
+from models.identifiers import ImportId, MemoryId, OperationId, OrganizationId, ProjectId, UserId, new_import_id
+from models.rules.states import Body
+from models.store.access import readable_projects
+from models.store.locks import ImportRow, one_or_none, row_of
+from models.store.transaction import Transaction
+from models.tables import Import, Operation
+
+IMPORTS = SQLModel.metadata.tables[Import.__tablename__]
+
+
+@dataclass(frozen=True, slots=True)
+class FileToStage:
+    """A file on its way into an import, at its path below the prefix; a reported one has no text."""
+
+    path: str
+    memory_id: MemoryId | None = None
+    description: str | None = None
+    content: str | None = None
+    body: Body | None = None
+    report_code: str | None = None
+    report_detail: str | None = None
+
+
+INSERT = text("""
+    insert into imports (org_id, import_id, project_id, author_id, title, mirror, prefix, source, attempt,
+                         created_at, updated_at)
+    values (:org_id, :import_id, :project_id, :author_id, :title, :mirror, :prefix, :source, 0, :now, :now)
+    on conflict (org_id, author_id, project_id, source) where source is not null and ended_at is null do nothing
+    returning *
+""")
+
+
+def insert_import(
+    tx: Transaction, *, project_id: ProjectId, title: str, mirror: bool, prefix: str, source: str | None
+) -> ImportRow | None:
+    """A new import of the actor's; None while one of the same project and source has not ended.
+
+    One that is being made at the same time is waited for.
+    """
+    values = {
+        "org_id": tx.org_id,
+        "import_id": new_import_id(),
+        "project_id": project_id,
+        "author_id": tx.actor_id,
+        "title": title,
+        "mirror": mirror,
+        "prefix": prefix,
+        "source": source,
+        "now": tx.now,
+    }
+    return one_or_none(ImportRow, tx.connection.execute(INSERT, values).mappings().one_or_none())
+
+
+def unfinished_import(tx: Transaction, project_id: ProjectId, source: str) -> ImportRow | None:
+    """The actor's import of a project and source that has not ended, locked; None if it ended meanwhile."""
+    rows = tx.connection.execute(
+        text("""
+            select * from imports
+            where org_id = :org_id and author_id = :author_id and project_id = :project_id and source = :source
+              and ended_at is null for no key update
+        """),
+        {"org_id": tx.org_id, "author_id": tx.actor_id, "project_id": project_id, "source": source},
+    ).mappings()
+    return one_or_none(ImportRow, rows.one_or_none())
+
+
+def read_import(connection: Connection, org_id: OrganizationId, import_id: ImportId) -> ImportRow | None:
+    """An import's row, unlocked, whoever asks."""
+    rows = connection.execute(
+        text("select * from imports where org_id = :org_id and import_id = :import_id"),
+        {"org_id": org_id, "import_id": import_id},
+    ).mappings()
+    return one_or_none(ImportRow, rows.one_or_none())
+
+
+def set_operation(tx: Transaction, import_id: ImportId, operation_id: OperationId) -> None:
+    """Name the operation that carries a locked import out: nothing is staged from here on."""
+    tx.connection.execute(
+        text("""
+            update imports set operation_id = :operation_id, updated_at = :now
+            where org_id = :org_id and import_id = :import_id
+        """),
+        {"org_id": tx.org_id, "import_id": import_id, "operation_id": operation_id, "now": tx.now},
+    )
+
+
+def end_import(tx: Transaction, import_id: ImportId) -> None:
+    """Note that a locked import has ended: its source is free for another one, and its texts are dropped."""
+    names = {"org_id": tx.org_id, "import_id": import_id, "now": tx.now}
+    tx.connection.execute(
+        text("""
+            update imports set ended_at = :now, updated_at = :now
+            where org_id = :org_id and import_id = :import_id and ended_at is null
+        """),
+        names,
+    )
+    tx.connection.execute(
+        text("""
+            update import_files set content = null
+            where org_id = :org_id and import_id = :import_id and content is not null
+        """),
+        {"org_id": tx.org_id, "import_id": import_id},
+    )
+
+
+STAGE = text("""
+    insert into import_files (org_id, import_id, path, memory_id, description, content, blob_id, content_hash,
+                              report_code, report_detail)
+    values (:org_id, :import_id, :path, :memory_id, :description, :content, :blob_id, :content_hash,
+            :report_code, :report_detail)
+    on conflict (org_id, import_id, path) do update
+    set memory_id = excluded.memory_id, description = excluded.description, content = excluded.content,
+        blob_id = excluded.blob_id, content_hash = excluded.content_hash,
+        report_code = excluded.report_code, report_detail = excluded.report_detail
+""")
+
+
+def stage_files(tx: Transaction, import_id: ImportId, files: Sequence[FileToStage]) -> None:
+    """Stage files in a locked import, each in the place of what is staged at its path."""
+    tx.connection.execute(
+        STAGE,
+        [
+            {
+                "org_id": tx.org_id,
+                "import_id": import_id,
+                "path": file.path,
+                "memory_id": file.memory_id,
+                "description": file.description,
+                "content": file.content,
+                "blob_id": None if file.body is None else file.body.blob_id,
+                "content_hash": None if file.body is None else file.body.content_hash,
+                "report_code": file.report_code,
+                "report_detail": file.report_detail,
+            }
+            for file in files
+        ],
+    )
+    tx.connection.execute(
+        text("update imports set updated_at = :now where org_id = :org_id and import_id = :import_id"),
+        {"org_id": tx.org_id, "import_id": import_id, "now": tx.now},
+    )
+
+
+def list_imports(
+    connection: Connection,
+    org_id: OrganizationId,
+    author_id: UserId,
+    *,
+    project_id: ProjectId | None,
+    status: str | None,
+    before: tuple[datetime, str] | None,
+    limit: int,
+) -> list[ImportRow]:
+    """An author's imports in projects that still let the author read, newest first.
+
+    Args:
+        connection: a read connection.
+        org_id: the organization.
+        author_id: whose imports.
+        project_id: only of this project.
+        status: only with this status, which is that of the import's operation.
+        before: continue below this (created_at, import_id).
+        limit: at most so many.
+    """
+    statement = select(IMPORTS).where(
+        IMPORTS.c.org_id == org_id,
+        IMPORTS.c.author_id == author_id,
+        IMPORTS.c.project_id.in_(readable_projects(org_id, author_id, include_deleted=True)),
+    )
+    if project_id is not None:
+        statement = statement.where(IMPORTS.c.project_id == project_id)
+    if status is not None:
+        statement = _with_status(statement, org_id, status)
+    if before is not None:
+        statement = statement.where(tuple_(IMPORTS.c.created_at, IMPORTS.c.import_id) < before)
+    statement = statement.order_by(IMPORTS.c.created_at.desc(), IMPORTS.c.import_id.desc()).limit(limit)
+    return [row_of(ImportRow, row) for row in connection.execute(statement).mappings()]
+
+
+def _with_status(
+    statement: Select[tuple[object, ...]], org_id: OrganizationId, status: str
+) -> Select[tuple[object, ...]]:
+    if status == "staging":
+        return statement.where(IMPORTS.c.operation_id.is_(None))
+    operations = select(col(Operation.operation_id)).where(col(Operation.org_id) == org_id)
+    if status == "running":
+        operations = operations.where(or_(col(Operation.status) == "pending", col(Operation.status) == "running"))
+    else:
+        operations = operations.where(col(Operation.status) == status)
+    return statement.where(IMPORTS.c.operation_id.in_(operations))
