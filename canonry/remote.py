@@ -103,7 +103,14 @@ class Remote:
             cursor = {"cursor": page.next_cursor}
 
     def post(
-        self, path: str, body: Json, shape: type[T], *, key: str | None = None, query: Mapping[str, str | int] = {}
+        self,
+        path: str,
+        body: Json,
+        shape: type[T],
+        *,
+        key: str | None = None,
+        query: Mapping[str, str | int] = {},
+        version: int | None = None,
     ) -> T:
         """Ask for something.
 
@@ -113,8 +120,24 @@ class Remote:
             shape: of the answer.
             key: an Idempotency-Key that another run of the command would use as well; without it a new one.
             query: parameters.
+            version: of what is written to, as it was read.
         """
-        return self._read(self._send("POST", path, query=query, body=body, key=key or uuid.uuid4().hex), shape)
+        key = key or uuid.uuid4().hex
+        return self._read(self._send("POST", path, query=query, body=body, key=key, version=version), shape)
+
+    def put(self, path: str, body: Json, shape: type[T], *, version: int) -> T:
+        """Replace something at the version that was read; the second try after a lost answer may be refused."""
+        return self._read(self._send("PUT", path, body=body, version=version), shape)
+
+    def patch(self, path: str, body: Json, shape: type[T]) -> T:
+        """Change members of something that has no version."""
+        return self._read(self._send("PATCH", path, body=body), shape)
+
+    def delete(self, path: str) -> None:
+        """Take something away; the second try after a lost answer may be refused."""
+        answer = self._send("DELETE", path)
+        if not answer.is_success:
+            self._read(answer, dict)
 
     def command(
         self,
@@ -160,11 +183,14 @@ class Remote:
         method: str,
         path: str,
         *,
-        query: Mapping[str, str | int],
+        query: Mapping[str, str | int] = {},
         body: Json | None = None,
         key: str | None = None,
+        version: int | None = None,
     ) -> httpx.Response:
         headers = {} if key is None else {"Idempotency-Key": key}
+        if version is not None:
+            headers["If-Match"] = f'"{version}"'
         tries = Tries(self.url, self._outages)
         while True:
             try:
