@@ -127,6 +127,12 @@ class Crowd:
     async def post(self, path: str, body: Json, headers: dict[str, str] | None = None) -> httpx.Response:
         return await self._http.post(path, json=body, headers=headers)
 
+    async def put(self, path: str, body: Json, headers: dict[str, str]) -> httpx.Response:
+        return await self._http.put(path, json=body, headers=headers)
+
+    async def delete(self, path: str, headers: dict[str, str]) -> httpx.Response:
+        return await self._http.delete(path, headers=headers)
+
     async def command(self, path: str, body: Json, key: str, *, wait: int = 0) -> httpx.Response:
         """Ask for a command by a key; `wait` is how long the server may take before it answers 202."""
         prefer = {"Prefer": f"wait={wait}"} if wait else {}
@@ -153,8 +159,7 @@ class Crowd:
     async def operation_of(self, path: str, body: Json, key: str, *, wait: int = 0) -> str:
         """Where the operation of a command is found, however often it has to be asked for."""
         answer = await self.persistently(lambda: self.command(path, body, key, wait=wait))
-        assert "Location" in answer.headers, answer.text
-        return str(answer.headers["Location"]).removeprefix(PREFIX)
+        return location_of(answer)
 
     async def accepted(self, review: Ready) -> str:
         """Where the operation of a merge is found."""
@@ -168,6 +173,12 @@ class Crowd:
             operation: Json = answer.json()
             if operation["status"] in ENDED:
                 return operation
+
+
+def location_of(answer: httpx.Response) -> str:
+    """Where the operation of an accepted command is found."""
+    assert "Location" in answer.headers, answer.text
+    return str(answer.headers["Location"]).removeprefix(PREFIX)
 
 
 def _told(answer: httpx.Response) -> str:
