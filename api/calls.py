@@ -14,7 +14,7 @@ from api.headers import IDEMPOTENCY_KEY, broken_key_rule, if_match, if_match_ver
 from api.requests import Incoming
 from models.errors import Forbidden
 from models.rules.roles import Permission
-from models.schemas.common import NoParameters
+from models.schemas.common import NoParameters, Query
 from models.store.access import ADMINISTRATORS, org_role
 from models.store.operations import StoredOperation
 from models.store.tokens import Credential
@@ -72,10 +72,11 @@ class Write(Read):
     """A change: everything happens in `tx`, which commits when the function returns and leaves nothing when it raises.
 
     A deadlock runs the function again, so it may do nothing but write in `tx`. Set `wakes_delivery` when it changed
-    a Review that has a workflow.
+    a Review that has a workflow. With `dry_run` the function answers what it would come to, and `tx` is rolled back.
     """
 
     tx: Transaction
+    dry_run: bool = False
     wakes_delivery: bool = field(default=False, init=False)
     _json: Json | None = field(default=None, init=False)
 
@@ -85,8 +86,8 @@ class Write(Read):
             self._json = read_json(self.incoming.body or b"")
         return self._json
 
-    def body(self, schema: type[I], *, permission: Permission | None = "write") -> I:
-        """The request body; call it after the look-up and the role.
+    def body(self, schema: type[I], *, permission: Permission | None = "write", query: type[Query] = NoParameters) -> I:
+        """The request body; call it after the look-up and the role. `query` is what the route's query may hold.
 
         Raises:
             Forbidden: the token lacks the permission.
@@ -98,14 +99,14 @@ class Write(Read):
         self.incoming.require_whole_body()
         require_json(self.incoming)
         value, errors = parse_body(self.json(), schema)
-        refuse(self._surroundings() + errors)
+        refuse(self._surroundings(query) + errors)
         assert value is not None  # noqa: S101  (no errors, so there is a value)
         return value
 
     def no_body(self) -> None:
         """For a change that is told by its path alone: as `body`, without one."""
         self.require_permission("write")
-        refuse(self._surroundings())
+        refuse(self._surroundings(NoParameters))
 
     def if_match_version(self) -> int:
         """The version in `If-Match`, which is required here; compare it by `api.headers.require_match`."""
@@ -119,7 +120,7 @@ class Write(Read):
         """The commit id in `If-Match`, where it may be left out."""
         return if_match(self.incoming.headers)
 
-    def _surroundings(self) -> Errors:
-        _, errors = parse_query(self.incoming.query, NoParameters)
+    def _surroundings(self, query: type[Query]) -> Errors:
+        _, errors = parse_query(self.incoming.query, query)
         rule = broken_key_rule(self.incoming.headers) if self.incoming.method == "POST" else None
         return errors if rule is None else [*errors, (IDEMPOTENCY_KEY, rule)]

@@ -13,15 +13,17 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from api.answers import API, Answer, answer, etag, refusal, refusal_of_document
+from api.bodies import parse_query
 from api.calls import Held, Read, Write
 from api.failures import problem_of
 from api.headers import preferred_wait_s
 from api.requests import Incoming, receive, request_id_of
 from api.routing import Route
-from api.running import REPLAYED, Accepted, ReadFunction, WriteFunction, run_read, run_write
+from api.running import REPLAYED, Accepted, ReadFunction, WriteFunction, run_read, run_trial, run_write
 from api.services import Services, services_of
 from models.errors import NotFound
 from models.identifiers import OperationId, OrganizationId
+from models.schemas.common import DryRunQuery
 from models.schemas.operations import OperationView, Progress
 from models.store.operations import StoredOperation, read_operation
 
@@ -61,12 +63,19 @@ def read_function(route: Route, incoming: Incoming) -> ReadFunction:
 async def _answer(route: Route, incoming: Incoming) -> Response:
     if route.method != "GET":
         write = cast("WriteFunction", partial(_call, route, incoming))
-        done = await in_thread(partial(run_write, incoming, write))
+        run = run_trial if _is_trial(route, incoming) else run_write
+        done = await in_thread(partial(run, incoming, write))
         return done.response() if isinstance(done, Answer) else await _command_response(route, incoming, done)
     found = await in_thread(partial(run_read, incoming, read_function(route, incoming)))
     if isinstance(found, Held):
         found = answer(_view(await _outcome(incoming.services, found.operation, found.wait_s)))
     return found.response()
+
+
+def _is_trial(route: Route, incoming: Incoming) -> bool:
+    """Whether a command is only tried; a query that is none is refused in its turn, by `call.body`."""
+    query, _ = parse_query(incoming.query, DryRunQuery) if route.tried is not None else (None, [])
+    return query is not None and query.dry_run
 
 
 def _call(route: Route, incoming: Incoming, call: Read | Write) -> Answer | StoredOperation | Held:

@@ -2,10 +2,11 @@
 
 from api.calls import Read
 from models.errors import Forbidden, NotFound
-from models.identifiers import DraftId, ProjectId, ReviewId
+from models.identifiers import DraftId, ImportId, ProjectId, ReviewId
 from models.store.access import ProjectAccess, require_project
 from models.store.drafts import read_draft
-from models.store.locks import DraftRow, ReviewRow
+from models.store.imports import read_import
+from models.store.locks import DraftRow, ImportRow, ReviewRow
 from models.store.reviews import read_review
 
 
@@ -40,6 +41,18 @@ def find_own_draft(call: Read, draft_id: str) -> tuple[DraftRow, ProjectAccess]:
     if draft is None or draft.author_id != call.principal.user_id:
         raise NotFound("There is no such Draft.")
     return draft, find_project(call, draft.project_id, include_deleted=True, asked_for="Draft")
+
+
+def find_own_import(call: Read, import_id: str) -> tuple[ImportRow, ProjectAccess]:
+    """An import of the caller, unlocked, and what the caller may do in its project.
+
+    Raises:
+        NotFound: there is none, it is somebody else's, or its author has left the project.
+    """
+    found = read_import(call.connection, call.principal.org_id, ImportId(import_id))
+    if found is None or found.author_id != call.principal.user_id:
+        raise NotFound("There is no such import.")
+    return found, find_project(call, found.project_id, include_deleted=True, asked_for="import")
 
 
 def find_review(call: Read, review_id: str) -> tuple[ReviewRow, ProjectAccess]:

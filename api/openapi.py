@@ -57,6 +57,9 @@ def responses_of(route: Route) -> Responses:
     """Every status of a route: its success, and its problems with their codes."""
     success: dict[str, Any] = {"description": "Done", "headers": _headers(route)}
     documented: Responses = {route.status: success if route.answers is None else success | {"model": route.answers}}
+    if route.tried is not None:
+        both = route.tried if route.status != 200 else route.answers | route.tried  # noqa: PLR2004  (done)
+        documented[200] = success | {"model": both}
     if route.is_command:
         location = {"Location": {"schema": {"type": "string"}, "description": "where to poll the operation"}}
         documented[202] = {"model": OperationView, "description": "Accepted", "headers": location}

@@ -24,6 +24,13 @@
         ...                                                          # as above, up to 412; nothing is locked or changed
         return accept_operation(call.tx, kind=OperationKind.MERGE, ...)  # 202, or the outcome with `Prefer: wait`
 
+    @routes.command("POST", "/imports/{import_id}/start", accepts=StartImport, answers=ImportBody, tried=ImportTrial)
+    def start_import(call: Write, import_id: str) -> StoredOperation | Answer:  # may be tried by `?dry_run=true`
+        ...                                                          # as above, with `call.body(…, query=DryRunQuery)`
+        if call.dry_run:                                             # rolled back, whatever it wrote
+            return answer(trial)                                     # `tried`, with 200, or the same problem
+        return accept_operation(call.tx, kind=OperationKind.IMPORT, ...)
+
 Functions are plain `def`, run in a thread, and get the path's parameters by name, as strings. They never commit and
 never catch a Problem to answer it. Authentication, Idempotency-Key, deadlock retries, waiting and problem documents
 happen around them (`api.running`, `api.exchange`). `problems` are the codes of this route beyond those that follow
@@ -40,7 +47,7 @@ from pydantic import BaseModel
 from api.answers import API, Answer
 from api.calls import Held, Read, Write
 from models.errors import Problem
-from models.schemas.common import Input, NoParameters, Query
+from models.schemas.common import DryRunQuery, Input, NoParameters, Query
 from models.store.operations import StoredOperation
 
 P = ParamSpec("P")
@@ -48,7 +55,7 @@ F = TypeVar("F", bound=Callable[..., Answer | StoredOperation | Held])
 
 ReadHandler = Callable[Concatenate[Read, P], Answer]
 WriteHandler = Callable[Concatenate[Write, P], Answer]
-CommandHandler = Callable[Concatenate[Write, P], StoredOperation]
+CommandHandler = Callable[Concatenate[Write, P], StoredOperation | Answer]
 PollHandler = Callable[Concatenate[Read, P], Held]
 
 
@@ -72,6 +79,7 @@ class Route:
     etag: bool = False
     conditional: bool = False
     is_command: bool = False
+    tried: type[BaseModel] | None = None
     tag: str = ""
     function: Callable[..., Answer | StoredOperation | Held] = field(default=_unset)
 
@@ -163,10 +171,12 @@ class Routes:
         problems: tuple[type[Problem], ...] = (),
         if_match: bool = False,
         if_match_optional: bool = False,
+        tried: type[BaseModel] | None = None,
     ) -> Callable[[CommandHandler[P]], CommandHandler[P]]:
         """A workflow command: the function accepts an operation; `status` is that of its result when waited for.
 
-        `problems` includes the codes that only its operation can end with.
+        `problems` includes the codes that only its operation can end with. `tried` is what the function answers
+        itself, at once and with 200, where `call.dry_run` is set.
         """
         return self._registered(
             Route(
@@ -179,6 +189,8 @@ class Routes:
                 if_match=if_match,
                 if_match_optional=if_match_optional,
                 is_command=True,
+                query=NoParameters if tried is None else DryRunQuery,
+                tried=tried,
             )
         )
 

@@ -8,6 +8,8 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 from sqlalchemy import Connection
 
@@ -38,6 +40,8 @@ class Accepted:
     operation: StoredOperation
     replayed: bool = False
 
+
+T = TypeVar("T")
 
 Outcome = Answer | StoredOperation
 ReadFunction = Callable[[Read], Answer | Held]
@@ -73,9 +77,32 @@ def run_read(incoming: Incoming, function: ReadFunction) -> Answer | Held:
 
 def run_write(incoming: Incoming, function: WriteFunction) -> Answer | Accepted:
     """Make a change in one transaction; a deadlock is tried again, with jitter."""
+    return _retried(partial(_write, incoming, function))
+
+
+def run_trial(incoming: Incoming, function: WriteFunction) -> Answer:
+    """Answer what a command would come to: from one snapshot, in a transaction that is rolled back.
+
+    Nothing is stored, so no Idempotency-Key is either: the command itself may come with the same one later.
+    """
+    return _retried(partial(_try, incoming, function))
+
+
+def _try(incoming: Incoming, function: WriteFunction) -> Answer:
+    with incoming.services.engine.connect() as connection:
+        connection.execution_options(isolation_level="REPEATABLE READ")
+        principal = authenticate(connection, incoming)
+        tx = Transaction(connection, principal.org_id, principal.user_id, incoming.request_id)
+        outcome = _perform(function, Write(incoming, principal, connection, tx, dry_run=True))
+    if isinstance(outcome, StoredOperation):
+        raise AssertionError("a dry run accepts nothing")  # noqa: TRY004  (a defect, not a type)
+    return outcome
+
+
+def _retried(work: Callable[[], T]) -> T:
     for attempt in range(ATTEMPTS):
         try:
-            return _write(incoming, function)
+            return work()
         except Exception as error:
             if attempt + 1 == ATTEMPTS or not is_worth_another_try(error):
                 raise

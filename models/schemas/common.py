@@ -177,6 +177,22 @@ class NoParameters(Query):
     """No query parameter is known here."""
 
 
+def _true_or_false(raw: object) -> object:
+    if raw not in ("true", "false", True, False):
+        raise broken("type")
+    return raw
+
+
+class DryRunQuery(Query):
+    """Whether a command is only tried."""
+
+    dry_run: Annotated[
+        bool,
+        BeforeValidator(_true_or_false, json_schema_input_type=bool),
+        Field(description="answer at once what it would come to, and store nothing"),
+    ] = False
+
+
 class ListQuery(Query):
     """Which page of a list."""
 

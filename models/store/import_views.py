@@ -6,7 +6,6 @@ from typing import Literal
 
 from sqlalchemy import Connection, text
 
-from models.errors import NotFound
 from models.identifiers import ImportId, OperationId, OrganizationId
 from models.rules.import_plans import ImportPlan
 from models.schemas.imports import (

@@ -1,33 +1,19 @@
 """Imports: their rows and the files staged in them; `models.store.import_views` shows them (publication.md §6)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection, Select, or_, select, text, tuple_
 from sqlmodel import SQLModel, col
 
-from models.identifiers import ImportId, MemoryId, OperationId, OrganizationId, ProjectId, UserId, new_import_id
-from models.rules.states import Body
+from models.identifiers import ImportId, OperationId, OrganizationId, ProjectId, UserId, new_import_id
+from models.rules.staging import FileToStage
 from models.store.access import readable_projects
 from models.store.locks import ImportRow, one_or_none, row_of
 from models.store.transaction import Transaction
 from models.tables import Import, Operation
 
 IMPORTS = SQLModel.metadata.tables[Import.__tablename__]
-
-
-@dataclass(frozen=True, slots=True)
-class FileToStage:
-    """A file on its way into an import, at its path below the prefix; a reported one has no text."""
-
-    path: str
-    memory_id: MemoryId | None = None
-    description: str | None = None
-    content: str | None = None
-    body: Body | None = None
-    report_code: str | None = None
-    report_detail: str | None = None
 
 
 INSERT = text("""
