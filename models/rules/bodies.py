@@ -21,7 +21,7 @@ def accept_body(raw: str) -> str:
         OperationInvalid: with `field` and the first broken `rule`.
     """
     require_storable(raw, BODY_FIELD)
-    body = _normalized(raw)
+    body = normalize_body(raw)
     if not body.strip():
         raise OperationInvalid("A body is not blank.", field=BODY_FIELD, rule="blank")
     if is_body_too_long(raw):
@@ -33,7 +33,7 @@ def accept_body(raw: str) -> str:
 
 def is_body_too_long(raw: str) -> bool:
     """Whether the body exceeds its limit once normalized, whatever else is wrong with it."""
-    return len(_normalized(raw).encode("utf-8", "surrogatepass")) > MAX_BODY_BYTES
+    return len(normalize_body(raw).encode("utf-8", "surrogatepass")) > MAX_BODY_BYTES
 
 
 def accept_description(raw: str) -> str:
@@ -62,7 +62,8 @@ def is_description_too_long(raw: str) -> bool:
     return len(raw.strip()) > MAX_DESCRIPTION_CHARACTERS
 
 
-def _normalized(raw: str) -> str:
+def normalize_body(raw: str) -> str:
+    """The body with LF line ends, no BOM and exactly one final newline, accepted or not."""
     return raw.lstrip(_BOM).replace("\r\n", "\n").replace("\r", "\n").rstrip("\n") + "\n"
 
 
