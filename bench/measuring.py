@@ -87,8 +87,12 @@ HEADINGS = ("measured", "ms", "against", "ms", "ratio", "lowest to highest", "ta
 
 def table(comparisons: Sequence[Comparison]) -> str:
     """The comparisons as a Markdown table."""
-    rows = [HEADINGS, *(_row(comparison) for comparison in comparisons)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
+    return markdown([HEADINGS, *(_row(comparison) for comparison in comparisons)])
+
+
+def markdown(rows: Sequence[Sequence[str]]) -> str:
+    """Rows as a Markdown table; the first are its headings."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     ruled = [rows[0], tuple("-" * width for width in widths), *rows[1:]]
     return "\n".join(
         "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in ruled
