@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from models.errors import MemoryNotSelected, OperationInvalid, TargetMissing
 from models.identifiers import MemoryId, is_provisional, new_draft_operation_id, new_provisional_id
+from models.rules.batches import MAX_OPERATIONS
 from models.rules.bodies import accept_body, accept_description
 from models.rules.folding import Action, DraftOperation, apply, fold_what_holds, resolve_path
 from models.rules.hashes import body_of
@@ -16,9 +17,6 @@ from models.store.memories import heads, memories_at_paths, states_at
 from models.store.projections import selects
 from models.store.provisional import made_elsewhere
 from models.store.transaction import Transaction
-
-MAX_OPERATIONS = 1_000
-"""Operations a Draft may hold (publication.md §1)."""
 
 
 @dataclass(frozen=True, slots=True)

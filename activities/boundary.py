@@ -19,7 +19,11 @@ from models.store.transaction import Transaction
 
 log = logging.getLogger(__name__)
 
-Handler = Callable[[Transaction, StoredOperation], BaseModel]
+Handler = Callable[[Transaction, StoredOperation], BaseModel | None]
+"""Carries a command out and returns its result; None when only a step of it is done, which commits all the same."""
+
+CleanUp = Callable[[Transaction, OperationId], None]
+"""Takes back what earlier steps left, in the transaction in which the command fails."""
 
 # Deadlock, serialization failure, lock time-out, and connections that the server ended or does not take now.
 TRANSIENT_STATES = frozenset({"40P01", "40001", "55P03", "57P01", "57P02", "57P03", "25P03", "53300"})
@@ -28,21 +32,39 @@ CONNECTION_LOST = "08"
 TOO_LONG = frozenset({"57014", "25P04"})
 
 
-def carry_out(engine: Engine, command: Command, handler: Handler) -> CommandOutcome:
-    """Run a command in one transaction: its effect and its outcome, or neither.
+def _nothing(_tx: Transaction, _operation_id: OperationId) -> None:
+    """Most commands are a single step."""
+
+
+def carry_out(
+    engine: Engine,
+    command: Command,
+    handler: Handler,
+    *,
+    clean_up: CleanUp = _nothing,
+    takes_coordination: bool = True,
+) -> CommandOutcome:
+    """Run a command, or the next step of it, in one transaction: its effect and its outcome, or neither.
 
     A refusal (`Problem`) is an outcome. A lost connection, deadlock or lock time-out leaves the command as it was.
     Anything else is counted, and the fifth time ends it as `internal_error` (architecture.md §3). A command that has
     its outcome is not run again.
+
+    Args:
+        engine: one process's pool.
+        command: which operation.
+        handler: what to do.
+        clean_up: what else to do when it fails, whether refused or for the fifth time.
+        takes_coordination: whether the coordination row is locked for it; a step that publishes nothing does without.
     """
     try:
-        return _once(engine, command, handler)
+        return _once(engine, command, handler, clean_up, takes_coordination=takes_coordination)
     except Exception as error:
         if is_transient(error):
             log.warning("operation %s: database not reachable or busy, will retry", command.operation_id)
             return CommandOutcome(finished=False)
         log.exception("operation %s failed for an unforeseen reason", command.operation_id)
-        return _count(engine, command)
+        return _count(engine, command, clean_up)
 
 
 def is_transient(error: BaseException) -> bool:
@@ -59,28 +81,32 @@ def is_transient(error: BaseException) -> bool:
     return error.connection_invalidated or state in TRANSIENT_STATES or state.startswith(CONNECTION_LOST)
 
 
-def _once(engine: Engine, command: Command, handler: Handler) -> CommandOutcome:
+def _once(
+    engine: Engine, command: Command, handler: Handler, clean_up: CleanUp, *, takes_coordination: bool
+) -> CommandOutcome:
     with engine.begin() as connection:
         operation = lock_operation(connection, OrganizationId(command.org_id), OperationId(command.operation_id))
         if operation is None:
             return CommandOutcome(finished=True)
         if operation.finished:
             return _outcome(operation, succeeded=operation.status == "succeeded")
-        tx = Transaction(
-            connection, operation.org_id, operation.user_id, operation.request_id, _now(connection, operation)
-        )
+        now = _now(connection, operation) if takes_coordination else datetime.now(UTC)
+        tx = Transaction(connection, operation.org_id, operation.user_id, operation.request_id, now)
         try:
             with connection.begin_nested():
                 result = handler(tx, operation)
         except Problem as problem:
             fail(tx, operation.operation_id, problem)
+            clean_up(tx, operation.operation_id)
             return _outcome(operation, succeeded=False)
+        if result is None:
+            return CommandOutcome(finished=False, advanced=True)
         succeed(tx, operation.operation_id, result.model_dump(mode="json"))
         return _outcome(operation, succeeded=True)
 
 
 def _now(connection: Connection, operation: StoredOperation) -> datetime:
-    """The time of everything the command writes: read under the coordination row, which every command takes first.
+    """The time of everything the command writes: read under the coordination row, which a command takes first.
 
     Read before, a commit that waited for the row would carry an earlier time than the commit it follows.
     """
@@ -92,7 +118,7 @@ def _outcome(operation: StoredOperation, *, succeeded: bool) -> CommandOutcome:
     return CommandOutcome(finished=True, succeeded=succeeded, review_id=operation.review_id or "")
 
 
-def _count(engine: Engine, command: Command) -> CommandOutcome:
+def _count(engine: Engine, command: Command, clean_up: CleanUp) -> CommandOutcome:
     org_id, operation_id = OrganizationId(command.org_id), OperationId(command.operation_id)
     try:
         with engine.begin() as connection:
@@ -104,7 +130,19 @@ def _count(engine: Engine, command: Command) -> CommandOutcome:
             tx = Transaction(connection, org_id, failing.user_id, failing.request_id)
             problem = InternalError("The operation failed repeatedly; the logs name it.", request_id=failing.request_id)
             fail(tx, operation_id, problem)
+            _try_to_clean_up(tx, operation_id, clean_up)
             return CommandOutcome(finished=True, review_id=failing.review_id or "")
     except (DBAPIError, PoolTimeout):
         log.warning("operation %s: could not count its failure, will retry", command.operation_id)
         return CommandOutcome(finished=False)
+
+
+def _try_to_clean_up(tx: Transaction, operation_id: OperationId, clean_up: CleanUp) -> None:
+    """What failed five times may fail in its clean-up as well, which is not to keep it from ending."""
+    try:
+        with tx.connection.begin_nested():
+            clean_up(tx, operation_id)
+    except Exception as error:
+        if is_transient(error):
+            raise
+        log.exception("operation %s has failed and could not be cleaned up", operation_id)

@@ -34,10 +34,32 @@ def create_draft(
         NotFound: unknown project, or a base that is not a commit of the organization or of this project.
         Forbidden, ProjectArchived, OperationInvalid, TargetMissing, MemoryNotSelected: as for an append.
     """
+    require_proposer(tx, project_id)
+    return open_draft(tx, project_id, title=title, base=_base(tx, project_id, base_commit_id), operations=operations)
+
+
+def require_proposer(tx: Transaction, project_id: ProjectId) -> None:
+    """Refuse an actor who may not propose in the project now.
+
+    Raises:
+        NotFound: unknown project.
+        Forbidden: the actor is a viewer.
+        ProjectArchived: it takes no writes.
+    """
     access = require_project(tx.connection, tx.org_id, tx.actor_id, project_id)
     access.require_write()
     access.require_active()
-    base = _base(tx, project_id, base_commit_id)
+
+
+def open_draft(
+    tx: Transaction,
+    project_id: ProjectId,
+    *,
+    title: str,
+    base: tuple[CommitId | None, int],
+    operations: Sequence[ProposedOperation],
+) -> DraftRow:
+    """The same for an actor who may, on a known commit of the organization and its version."""
     draft = DraftRow(
         org_id=tx.org_id,
         draft_id=new_draft_id(),

@@ -20,11 +20,35 @@ class Command(Message):
 
 
 class CommandOutcome(Message):
-    """What became of it: `finished` is false when it has to be tried again, after an unforeseen failure."""
+    """What became of it: `finished` is false when it has to be tried again, after an unforeseen failure.
+
+    Of a command in several steps it is false as well when one is done (`advanced`) and others are left.
+    """
 
     finished: bool
     succeeded: bool = False
     review_id: str = ""
+    advanced: bool = False
+
+
+class ImportBatch(Message):
+    """A batch of an import's plan, from 0, that is to become a Draft."""
+
+    command: Command
+    batch: int
+
+
+class ImportStep(Message):
+    """How far an import is after a step.
+
+    `finished`: its operation has its outcome. Otherwise `advanced` is false when the step has to be tried again, or the
+    plan was given up; and `next_batch` is the first that is no Draft yet, `batches` if all are.
+    """
+
+    finished: bool
+    advanced: bool = False
+    batches: int = 0
+    next_batch: int = 0
 
 
 class PublishBatch(Message):

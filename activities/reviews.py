@@ -1,21 +1,21 @@
 """A Review's commands, and what its workflow knows of it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from pydantic import BaseModel
 from sqlalchemy import Engine
 from temporalio import activity
 
-from activities.boundary import Handler, carry_out
+from activities.boundary import carry_out
 from activities.decisions import decide, withdraw
 from activities.messages import Command, CommandOutcome, ReviewAddress, ReviewView
 from activities.submissions import resubmit, submit
 from models.identifiers import OrganizationId, ReviewId
+from models.schemas.reviews import ReviewBody
 from models.store.operations import OperationKind, StoredOperation
 from models.store.reviews import record_refresh
 from models.store.transaction import Transaction
 
-HANDLERS: Mapping[OperationKind, Handler] = {
+HANDLERS: Mapping[OperationKind, Callable[[Transaction, StoredOperation], ReviewBody]] = {
     OperationKind.SUBMIT: submit,
     OperationKind.RESUBMIT: resubmit,
     OperationKind.DECIDE: decide,
@@ -23,7 +23,7 @@ HANDLERS: Mapping[OperationKind, Handler] = {
 }
 
 
-def perform(tx: Transaction, operation: StoredOperation) -> BaseModel:
+def perform(tx: Transaction, operation: StoredOperation) -> ReviewBody:
     """Carry out a Review command by its kind."""
     return HANDLERS[operation.kind](tx, operation)
 

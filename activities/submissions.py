@@ -46,19 +46,30 @@ from models.store.transaction import Transaction
 
 def submit(tx: Transaction, operation: StoredOperation) -> ReviewBody:
     """Open a Review of Drafts; refused, it leaves every one of them as it was."""
-    request = SubmitRequest.model_validate(operation.request)
     review_id = named_review(operation)
+    evaluation = open_review(tx, review_id, operation.project_id, SubmitRequest.model_validate(operation.request))
+    return review_body(tx.connection, tx.org_id, review_id, evaluation)
+
+
+def open_review(tx: Transaction, review_id: ReviewId, project_id: ProjectId, request: SubmitRequest) -> Evaluation:
+    """Submit the actor's Drafts as a new Review.
+
+    Raises:
+        NotFound, Forbidden: the actor does not propose in the project, or there is no such Draft of the actor's.
+        ProjectArchived: it takes no writes.
+        Problem: a Draft is not as it was named, or there is something in the way (`Evaluation.blockers`, `empty`).
+    """
     ref = lock_coordination(tx.connection, tx.org_id)
-    project = lock_project(tx.connection, tx.org_id, operation.project_id)
-    require_project(tx.connection, tx.org_id, tx.actor_id, project.project_id).require_write()
+    project = lock_project(tx.connection, tx.org_id, project_id)
+    require_project(tx.connection, tx.org_id, tx.actor_id, project_id).require_write()
     locked = lock_drafts(tx.connection, tx.org_id, [reference.draft_id for reference in request.drafts])
     drafts = _named_drafts(tx, request.drafts, locked)
-    problems = [*archived(project), *_draft_problems(request.drafts, drafts, operation.project_id, review_id)]
-    evaluation = _evaluate(tx, ref, operation.project_id, drafts, problems)
-    review = _new_review(tx, operation, request, review_id, evaluation)
+    problems = [*archived(project), *_draft_problems(request.drafts, drafts, project_id, review_id)]
+    evaluation = _evaluate(tx, ref, project_id, drafts, problems)
+    review = _new_review(tx, project_id, request, review_id, evaluation)
     insert_review(tx, review)
     _record_submission(tx, ref, review, drafts, evaluation, event="submitted")
-    return review_body(tx.connection, tx.org_id, review_id, evaluation)
+    return evaluation
 
 
 def resubmit(tx: Transaction, operation: StoredOperation) -> ReviewBody:
@@ -191,7 +202,7 @@ def _evaluate(
 
 def _new_review(
     tx: Transaction,
-    operation: StoredOperation,
+    project_id: ProjectId,
     request: SubmitRequest,
     review_id: ReviewId,
     evaluation: Evaluation,
@@ -199,7 +210,7 @@ def _new_review(
     return ReviewRow(
         org_id=tx.org_id,
         review_id=review_id,
-        project_id=operation.project_id,
+        project_id=project_id,
         author_id=tx.actor_id,
         title=request.title,
         description=request.description,
@@ -207,7 +218,7 @@ def _new_review(
         closed_reason=None,
         version=1,
         submission=1,
-        result_hash=evaluation.result_hash(operation.project_id),
+        result_hash=evaluation.result_hash(project_id),
         publish_at=None,
         merged_commit_id=None,
         created_at=tx.now,

@@ -8,11 +8,12 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 from temporalio.workflow import SandboxImportNotificationPolicy
 
 from models.errors import Problem
+from workflows.import_ import ImportWorkflow
 from workflows.projection import ProjectionWorkflow
 from workflows.publication_lane import PublicationLane
 from workflows.review import ReviewWorkflow
 
-WORKFLOWS: Sequence[type] = (ReviewWorkflow, PublicationLane, ProjectionWorkflow)
+WORKFLOWS: Sequence[type] = (ReviewWorkflow, PublicationLane, ProjectionWorkflow, ImportWorkflow)
 """Every workflow of ours; each has recorded histories that are replayed in the tests."""
 
 DATA_CONVERTER: DataConverter = pydantic_data_converter

@@ -11,12 +11,13 @@ from temporalio.common import TypedSearchAttributes
 from activities.messages import Command
 from models.settings import Settings
 from models.store.operations import Due, OperationKind, RefreshDue
-from workflows.ids import review_workflow_id
+from workflows.ids import import_workflow_id, review_workflow_id
+from workflows.import_ import ImportWorkflow
 from workflows.projection import ProjectionWorkflow
 from workflows.publication_lane import PublicationLane
 from workflows.review import ReviewWorkflow
 from workflows.search_attributes import ORGANIZATION_ID, PROJECT_ID, REVIEW_ID, REVIEW_STATUS
-from workflows.states import LaneState, ProjectionState, ReviewState
+from workflows.states import ImportState, LaneState, ProjectionState, ReviewState
 from workflows.visibility import attributes
 
 Delivery = Due | RefreshDue
@@ -81,7 +82,7 @@ async def send(client: Client, delivery: Delivery, settings: Settings, others: S
 class _Call:
     workflow: type
     workflow_id: str
-    state: ReviewState | LaneState | ProjectionState
+    state: ReviewState | LaneState | ProjectionState | ImportState
     signal: str
     signal_arguments: Sequence[Command | list[Command]]
     search_attributes: TypedSearchAttributes
@@ -111,6 +112,17 @@ def _command_call(due: Due, settings: Settings, others: Sequence[Delivery]) -> _
                 signal_arguments=[command],
                 search_attributes=attributes(**{ORGANIZATION_ID: due.org_id, PROJECT_ID: due.project_id}),
                 summary=f"Selection of {due.project_id}",
+            )
+        case OperationKind.IMPORT:
+            import_id = due.workflow_id.removeprefix(import_workflow_id(""))
+            return _Call(
+                ImportWorkflow,
+                due.workflow_id,
+                ImportState(due.org_id, due.project_id, import_id),
+                signal="command",
+                signal_arguments=[command],
+                search_attributes=attributes(**{ORGANIZATION_ID: due.org_id, PROJECT_ID: due.project_id}),
+                summary=f"Import {import_id}",
             )
         case OperationKind.SUBMIT | OperationKind.RESUBMIT | OperationKind.DECIDE | OperationKind.WITHDRAW:
             review_id = due.review_id or due.workflow_id.removeprefix(review_workflow_id(""))

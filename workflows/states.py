@@ -38,3 +38,13 @@ class ProjectionState:
     org_id: str
     project_id: str
     commands: tuple[Command, ...] = ()
+
+
+@dataclass
+class ImportState:
+    """Which import, and its command until that is done."""
+
+    org_id: str
+    project_id: str
+    import_id: str
+    commands: tuple[Command, ...] = ()

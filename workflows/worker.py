@@ -14,6 +14,7 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 from temporalio.worker import Worker
 
+from activities.imports import ImportActivities
 from activities.projections import ProjectionActivities
 from activities.publication import PublicationActivities
 from activities.reviews import ReviewActivities
@@ -63,12 +64,15 @@ def serve(settings: Settings) -> None:
 
 def activities_of(engine: Engine) -> Sequence[Callable[..., object]]:
     """Every activity that our workflows call."""
-    reviews = ReviewActivities(engine)
+    reviews, imports = ReviewActivities(engine), ImportActivities(engine)
     return (
         reviews.perform_review_command,
         reviews.read_review,
         PublicationActivities(engine).publish,
         ProjectionActivities(engine).replace_selection,
+        imports.plan_import,
+        imports.draft_import_batch,
+        imports.finish_import,
     )
 
 

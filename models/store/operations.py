@@ -241,6 +241,26 @@ def mark_running(connection: Connection, org_id: OrganizationId, operation_ids: 
     )
 
 
+def show_progress(tx: Transaction, operation_id: OperationId, step: str, *, done: int, total: int) -> None:
+    """Show how far a locked, unfinished operation is."""
+    tx.connection.execute(
+        text("""
+            update operations
+            set status = 'running', progress_step = :step, progress_done = :done, progress_total = :total,
+                updated_at = :now
+            where org_id = :org_id and operation_id = :operation_id and status in ('pending', 'running')
+        """),
+        {
+            "org_id": tx.org_id,
+            "operation_id": operation_id,
+            "step": step,
+            "done": done,
+            "total": total,
+            "now": tx.now,
+        },
+    )
+
+
 # The statement's time, unlike the clock's, is one value for the index to search by.
 CLAIM_DUE = text("""
     with due as (

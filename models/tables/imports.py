@@ -14,7 +14,7 @@ class Import(SQLModel, table=True):
     """An import; it is being staged until `operation_id` is set, and that operation tells how it goes and ends.
 
     `source` is a label of the client's own, by which an interrupted import is found again.
-    The counts are those of the plan, null before there is one.
+    `base_commit_id`, `base_version`, `batches` and the counts are those of the plan, null before there is one.
     """
 
     __tablename__ = "imports"
@@ -43,6 +43,8 @@ class Import(SQLModel, table=True):
     operation_id: str | None = ident(default=None)
     review_id: str | None = ident(default=None)
     attempt: int = 0
+    base_commit_id: str | None = ident(default=None)
+    base_version: int | None = None
     batches: int | None = None
     created: int | None = None
     updated: int | None = None

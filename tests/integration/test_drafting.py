@@ -3,10 +3,11 @@
 import pytest
 from sqlalchemy import Engine
 
-from activities.accepting import MAX_OPERATIONS, ProposedOperation
+from activities.accepting import ProposedOperation
 from activities.drafting import append, discard, retitle
 from models.errors import Problem
 from models.identifiers import CommitId, MemoryId, final_id
+from models.rules.batches import MAX_OPERATIONS
 from models.rules.folding import Action
 from models.schemas.drafts import StateBody
 from models.store.draft_views import draft_body, draft_result

@@ -23,6 +23,8 @@ def upgrade() -> None:
         sa.Column("operation_id", sa.Text(collation="C"), nullable=True),
         sa.Column("review_id", sa.Text(collation="C"), nullable=True),
         sa.Column("attempt", sa.Integer(), nullable=False),
+        sa.Column("base_commit_id", sa.Text(collation="C"), nullable=True),
+        sa.Column("base_version", sa.Integer(), nullable=True),
         sa.Column("batches", sa.Integer(), nullable=True),
         sa.Column("created", sa.Integer(), nullable=True),
         sa.Column("updated", sa.Integer(), nullable=True),
