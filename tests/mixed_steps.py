@@ -61,9 +61,8 @@ class Desk:
         operation = await self._command(self.own, review, "submissions", request)
         return self._noted(draft, operation, "submitted")
 
-    async def approve(self, review: Json, draft: Json) -> Json:
-        operation = await self._command(self.reviewer, review, "decisions", {"decision": "approved"})
-        return self._noted(draft, operation, "submitted")
+    async def approve(self, review: Json) -> Json:
+        return self._noted_review(await self._command(self.reviewer, review, "decisions", {"decision": "approved"}))
 
     async def reject(self, review: Json, draft: Json) -> Json:
         operation = await self._command(self.reviewer, review, "decisions", {"decision": "rejected"})
@@ -91,6 +90,19 @@ class Desk:
         self.book.merged[review_id] = str(result_of(operation)["commit_id"])
         return True
 
+    async def bring_in(self, prefix: str, files: Mapping[str, str]) -> Json:
+        """The Review that makes a folder equal to these files, by name."""
+        body: Json = {"project_id": self.project_id, "prefix": prefix, "mirror": True}
+        made = await self.make(self.own, "/imports", body)
+        path = f"/imports/{made['import_id']}"
+        for name, text in files.items():
+            await self.make(self.own, f"{path}/files", {"files": [{"path": name, "content": text}]})
+        imported = result_of(await self.carry_out(self.own, f"{path}/start", {}))
+        assert (imported["status"], imported["reports"]) == ("succeeded", []), imported
+        review = await self.read(self.own, f"/reviews/{imported['review_id']}")
+        self.book.reviews[str(review["review_id"])] = str(review["status"])
+        return review
+
     async def comment(self, crowd: Crowd, review: Json) -> None:
         text = f"remark {next(numbers)}"
         await self.make(crowd, f"/reviews/{review['review_id']}/comments", {"body": text})
@@ -103,7 +115,7 @@ class Desk:
         body: Json = {"resource_ids": [*sorted(memory_ids)]}
         answer = await self.reviewer.persistently(lambda: self.reviewer.put(path, body, at_version(before)))
         if answer.is_success:
-            self._ended(await self.reviewer.outcome(location_of(answer)))
+            self.note(await self.reviewer.outcome(location_of(answer)))
         # It has no key: when the first answer was lost, only the selection tells.
         now = await self.read(self.reviewer, path)
         assert now["revision"] == int(str(before["revision"])) + 1, answer.text
@@ -130,10 +142,11 @@ class Desk:
         operation = await crowd.outcome(location)
         self.in_flight -= 1
         assert await crowd.operation_of(path, body, key) == location
-        self._ended(operation)
+        self.note(operation)
         return operation
 
-    def _ended(self, operation: Json) -> None:
+    def note(self, operation: Json) -> None:
+        """Write down how an operation has ended."""
         self.book.operations[str(operation["operation_id"])] = str(operation["status"])
 
     async def _command(self, crowd: Crowd, review: Json, name: str, request: Json) -> Json:
@@ -142,9 +155,12 @@ class Desk:
 
     def _noted(self, draft: Json, operation: Json, draft_status: str) -> Json:
         """The Review that a command answered, written down."""
+        self.book.drafts[str(draft["draft_id"])] = draft_status
+        return self._noted_review(operation)
+
+    def _noted_review(self, operation: Json) -> Json:
         review = result_of(operation)
         self.book.reviews[str(review["review_id"])] = str(review["status"])
-        self.book.drafts[str(draft["draft_id"])] = draft_status
         return review
 
 

@@ -12,11 +12,11 @@ from tests.installation import Installation, an_installation, log_text
 from tests.invariants import check_invariants
 from tests.mixed_books import require_agreement
 from tests.mixed_load import BEARABLE, MixedLoad, a_mixed_load
-from tests.random_kills import Pace, RandomKills, Server, a_seed
+from tests.random_kills import Pace, RandomKills, Server, Victim, a_seed
 
 END_LIMIT_S = 120
 
-QUICK = Pace(shortest_calm_s=0.3, longest_calm_s=1.9, longest_absence_s=0.3)
+QUICK = Pace(shortest_calm_s=0.3, longest_calm_s=1.3, longest_absence_s=0.3)
 STEADY = Pace(shortest_calm_s=0.1, longest_calm_s=6.0, longest_absence_s=2.0)
 
 # Short batches and many runs of a lane: kills fall between as many steps as possible.
@@ -48,7 +48,8 @@ def work_through_kills(*, kills: int, pace: Pace, libraries: int, authors: int) 
     began = time.monotonic()
     with an_installation(**SETTINGS) as installation:
         load = a_mixed_load(installation.client, libraries=libraries, authors=authors, chance=chance)
-        victims = {name: Server(part) for name, part in installation.parts.items()}
+        servers: dict[str, Victim] = {name: Server(part) for name, part in installation.parts.items()}
+        victims = {**servers, "import": load.import_command}
         killing = RandomKills(victims, pace, chance, lambda: load.in_flight)
         try:
             asyncio.run(load.run_during(killing.strike(kills), end_limit_s=END_LIMIT_S))
