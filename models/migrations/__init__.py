@@ -1,45 +1,60 @@
-"""The schema's history: Alembic owns it, and an installed wheel can migrate."""
+"""The schema's history: Alembic owns it, and an installed wheel can migrate.
 
+Serving needs neither Alembic nor, to compare revisions, SQLAlchemy: every process would load them at every start.
+"""
+
+# ruff: noqa: PLC0415
+
+from collections.abc import Collection
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, create_engine, text
-from sqlalchemy.pool import NullPool
-
-from models.database import sqlalchemy_url
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 # Any two numbers will do, as long as every Canonry process uses the same: one migration at a time.
 MIGRATION_LOCK = 0x63616E6F
 
+FOLDER = Path(__file__).parent
+
 
 def upgrade(database_url: str) -> None:
     """Bring the schema up to date; processes that start together wait for each other."""
+    from alembic import command
+    from alembic.config import Config
+    from sqlalchemy import create_engine, text
+    from sqlalchemy.pool import NullPool
+
+    from models.database import sqlalchemy_url
+
+    configuration = Config()
+    configuration.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
+    configuration.set_main_option("path_separator", "os")
     engine = create_engine(sqlalchemy_url(database_url), poolclass=NullPool)
     with engine.begin() as connection:
         connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
-        configuration = _configuration()
         configuration.attributes["connection"] = connection
         command.upgrade(configuration, "head")
     engine.dispose()
 
 
-def is_current(connection: Connection) -> bool:
-    """Whether the database has every migration of this code.
+def is_current(connection: "Connection") -> bool:
+    """Whether the database has every migration of this code."""
+    if connection.exec_driver_sql("select to_regclass('alembic_version')").scalar() is None:
+        return False
+    return includes_all(connection.exec_driver_sql("select version_num from alembic_version").scalars().all())
+
+
+def includes_all(applied: Collection[str]) -> bool:
+    """Whether a schema with the `applied` revisions has every migration of this code.
 
     A revision that this code does not know comes from newer code and counts: while an installation is renewed, old
     processes go on with the new schema.
     """
-    scripts = ScriptDirectory.from_config(_configuration())
-    applied = set(MigrationContext.configure(connection).get_current_heads())
-    known = {script.revision for script in scripts.walk_revisions()}
-    return not applied <= known or applied == set(scripts.get_heads())
+    known = known_revisions()
+    return not set(applied) <= set(known) or set(applied) == {known[-1]}
 
 
-def _configuration() -> Config:
-    configuration = Config()
-    configuration.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
-    configuration.set_main_option("path_separator", "os")
-    return configuration
+def known_revisions() -> list[str]:
+    """The revisions of this code, in order: the numbers that their files' names begin with."""
+    return sorted(path.name.partition("_")[0] for path in (FOLDER / "versions").glob("[0-9]*.py"))

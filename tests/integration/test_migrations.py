@@ -1,8 +1,10 @@
 """Whether code and schema fit: older schemas have to be migrated first, newer ones are served."""
 
+from alembic.config import Config
+from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, text
 
-from models.migrations import is_current
+from models.migrations import FOLDER, is_current, known_revisions
 
 
 def stamp(connection: Connection, revision: str) -> None:
@@ -21,3 +23,11 @@ def test_a_schema_without_any_migration_is_not_current(engine: Engine) -> None:
         connection.execute(text("delete from alembic_version"))
         assert not is_current(connection)
         connection.rollback()
+
+
+def test_files_are_named_by_their_revisions_in_order() -> None:
+    configuration = Config()
+    configuration.set_main_option("script_location", str(FOLDER))
+    configuration.set_main_option("path_separator", "os")
+    scripts = ScriptDirectory.from_config(configuration).walk_revisions()
+    assert [script.revision for script in scripts] == known_revisions()[::-1]
