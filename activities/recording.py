@@ -1,23 +1,13 @@
 """What happened to Reviews and Drafts, told once: timeline, change feed and audit in the transaction that did it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from models.errors import JsonValue
-from models.store.audit import record_audit
+from models.store.audit import AUDIT_ACTIONS, record_audit
 from models.store.events import append_draft_events, append_event
 from models.store.locks import DraftRow, ReviewRow
 from models.store.reviews import add_to_timeline
 from models.store.transaction import Transaction
-
-AUDIT_ACTIONS: Mapping[str, str] = {
-    "submitted": "review.submit",
-    "resubmitted": "review.resubmit",
-    "approved": "review.approve",
-    "rejected": "review.reject",
-    "withdrawn": "review.withdraw",
-    "merged": "review.merge",
-}
-"""Audit names what was done, the timeline and the feed what then was so."""
 
 
 def record_review(

@@ -1,11 +1,23 @@
 """The audit trail, written in the transaction that it describes."""
 
+from collections.abc import Mapping
+
 from pydantic import JsonValue
 from sqlalchemy import insert
 
 from models.identifiers import new_audit_event_id
 from models.store.transaction import Transaction
 from models.tables import AuditEvent
+
+AUDIT_ACTIONS: Mapping[str, str] = {
+    "submitted": "review.submit",
+    "resubmitted": "review.resubmit",
+    "approved": "review.approve",
+    "rejected": "review.reject",
+    "withdrawn": "review.withdraw",
+    "merged": "review.merge",
+}
+"""Audit names what was done, the timeline and the feed what then was so."""
 
 
 def record_audit(
