@@ -1,12 +1,14 @@
-"""`canonry demo`: start everything, publish the example knowledge base, and go on serving."""
+"""`canonry demo`: start everything, tell how knowledge is published, and go on serving."""
 
 import time
+from contextlib import ExitStack
 
-from rich.console import Console
-
-from canonry.demo.client import Api
-from canonry.demo.display import Display
-from canonry.demo.story import Published, tell
+from canonry.demo.display import Display, a_console
+from canonry.demo.ending import next_steps, summary
+from canonry.demo.people import COLOURS
+from canonry.demo.story import CHAPTERS, tell
+from canonry.failures import CommandFailed
+from canonry.remote import Remote
 from canonry.stack import RunningCanonry, started
 from canonry.up import describe, report
 from models.settings import Settings
@@ -18,35 +20,35 @@ def run(settings: Settings, *, leave: bool) -> None:
     Raises:
         CommandFailed: it does not start, or a step is refused.
     """
-    console = Console()
-    console.print(f"Starting Canonry in {settings.data.resolve()} …", highlight=False)
-    with started(settings, report) as running:
-        console.print(f"Everything is up after {running.seconds_to_ready:.1f} s.\n", highlight=False)
-        display = Display(console)
+    console = a_console()
+    display = Display(console, COLOURS, CHAPTERS)
+
+    def told(line: str) -> None:
+        (display.note if display.is_telling else report)(line)
+
+    def say(text: str) -> None:
+        console.print(text, markup=False, soft_wrap=True)
+
+    say(f"Starting Canonry in {settings.data.resolve()} …")
+    with started(settings, told) as running, ExitStack() as stack:
+        say(f"Postgres, Temporal, worker and API are up after {running.seconds_to_ready:.1f} s.")
+        owner = Remote(running.url, _owner_secret(running), told)
+        stack.callback(owner.close)
         began = time.monotonic()
-        owner = Api(running.url, _owner_secret(running))
         with display.live():
-            published = tell(owner, running.url, display)
-        owner.close()
-        console.print(_summary(published, time.monotonic() - began), highlight=False, soft_wrap=True)
-        console.print(describe(running), highlight=False, soft_wrap=True)
+            figures = tell(owner, running, display)
+        say(summary(figures, time.monotonic() - began))
+        say(describe(running))
         if not leave:
-            console.print("\nCtrl-C stops it.")
+            say(next_steps(running, figures))
+            say("\nCtrl-C stops it; `make demo` shows it again, `make up` only serves.")
             running.wait()
 
 
 def _owner_secret(running: RunningCanonry) -> str:
-    return running.new_secret or running.owner_token.read_text(encoding="utf-8").strip()
-
-
-def _summary(published: Published, seconds: float) -> str:
-    """The newest commits with their whole ids: what a client would pin, and can recompute."""
-    lines = ["\nPublished before; this is what stands.\n" if published.before else f"\nPublished in {seconds:.1f} s.\n"]
-    for name, commit in {"Organization": published.organization, **published.projects}.items():
-        memories = f", {commit['memories']} Memories" if "memories" in commit else ""
-        lines += [
-            f"  {name}, version {commit['version']}{memories}",
-            f"    commit {commit['commit_id']}",
-            f"    tree   {commit['tree_id']}",
-        ]
-    return "\n".join([*lines, ""])
+    if running.new_secret is not None:
+        return running.new_secret
+    try:
+        return running.owner_token.read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        raise CommandFailed(f"{running.owner_token} is missing; the demonstration needs the owner's token.") from None

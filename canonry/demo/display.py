@@ -1,71 +1,171 @@
-"""The demonstration as it happens: one line a step, alive on a terminal, plain in a log."""
+"""The demonstration as it happens, for somebody who sees Canonry for the first time.
 
+On a terminal the current step moves at the bottom; elsewhere every step is printed when it is done. Lines have at most
+100 columns.
+"""
+
+import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from rich.progress_bar import ProgressBar
 from rich.spinner import Spinner
 from rich.table import Table
+from rich.text import Text
+
+WIDTH = 100
+BAR_WIDTH = 24
+NAME_WIDTH = 8
+DONE, BEFORE = "✓", "·"
 
 
 @dataclass
 class Step:
-    """One step: what it does, what came of it, how long it took."""
+    """What somebody does: a sentence, how far it is, and lines that explain what came of it."""
 
-    title: str
-    outcome: str = ""
-    seconds: float | None = None
+    who: str
+    sentence: str
+    done: int = 0
+    total: int = 0
+    details: list[str] = field(default_factory=list)
     began: float = field(default_factory=time.monotonic)
+
+    def advance(self, done: int, total: int) -> None:
+        """How far it is; a total of 0 says that nobody knows."""
+        self.done, self.total = done, total
+
+    def ends(self, sentence: str, *details: str) -> None:
+        """What came of it, read from the server."""
+        self.sentence = sentence
+        self.details += details
+
+    @property
+    def seconds(self) -> float:
+        """Since it began."""
+        return time.monotonic() - self.began
 
 
 class Display:
-    """A table of steps that fills itself while the pipeline runs."""
+    """Chapters of steps; lines of other threads may come in between.
 
-    def __init__(self, console: Console) -> None:
-        self.console = console
-        self.steps: list[Step] = []
-        self._live: Live | None = None
+    Args:
+        console: where to.
+        styles: colours by name.
+        chapters: how many there will be, for the bar.
+    """
+
+    def __init__(self, console: Console, styles: Mapping[str, str], chapters: int) -> None:
+        self._console = console
+        self._styles = styles
+        self._chapters = chapters
+        self._chapter = 0
+        self._step: Step | None = None
+        self._began = time.monotonic()
+        self.is_telling = False
 
     @contextmanager
     def live(self) -> Iterator[None]:
-        """Show the table until the block ends; on a pipe, print each step when it is done."""
-        if not self.console.is_terminal:
-            yield
-            return
-        with Live(self._table(), console=self.console, refresh_per_second=12) as live:
-            self._live = live
-            yield
-            self._live = None
-            live.update(self._table())
+        """Keep the current step and the bar at the bottom of a terminal until the block ends."""
+        self._began, self.is_telling = time.monotonic(), True
+        try:
+            with ExitStack() as stack:
+                if self._console.is_terminal:
+                    live = Live(get_renderable=self._now, console=self._console, refresh_per_second=12, transient=True)
+                    stack.enter_context(live)
+                yield
+        finally:
+            self.is_telling = False
+
+    def chapter(self, title: str, *explanation: str) -> None:
+        """Begin a chapter: what will be seen, and why that matters."""
+        self._chapter += 1
+        self._print(Text())
+        self._print(Text(f"{self._chapter}  {title}", style="bold"))
+        for line in explanation:
+            self._print(Text(f"   {line}", style="dim"))
 
     @contextmanager
-    def step(self, title: str) -> Iterator[Step]:
-        """Time a step; the block writes its `outcome`."""
-        current = Step(title)
-        self.steps.append(current)
-        self._refresh()
-        yield current
-        current.seconds = time.monotonic() - current.began
-        self._refresh()
-        if self._live is None:
-            line = f"  ✓ {current.title}  {current.outcome}  {milliseconds(current)}"
-            self.console.print(line, highlight=False, soft_wrap=True)
+    def step(self, who: str, sentence: str) -> Iterator[Step]:
+        """Show what somebody does while the block runs; then what the block says came of it, and how long it took."""
+        self._step = step = Step(who, sentence)
+        try:
+            yield step
+        finally:
+            self._step = None
+        self._end(step, DONE, _duration(step.seconds))
 
-    def _refresh(self) -> None:
-        if self._live is not None:
-            self._live.update(self._table())
+    def tell(self, who: str, sentence: str, *details: str) -> None:
+        """A fact that was read, and took no time."""
+        self._end(Step(who, sentence, details=[*details]), DONE, "")
 
-    def _table(self) -> Table:
-        table = Table.grid(padding=(0, 2))
-        for step in self.steps:
-            mark = Spinner("dots") if step.seconds is None else "[green]✓[/green]"
-            table.add_row(mark, step.title, f"[dim]{step.outcome}[/dim]", f"[cyan]{milliseconds(step)}[/cyan]")
-        return table
+    def before(self, who: str, sentence: str) -> None:
+        """Something that an earlier run has done."""
+        self._end(Step(who, sentence), BEFORE, "before")
+
+    def note(self, line: str) -> None:
+        """A line of the servers' supervisor, from whatever thread."""
+        self._print(self._row("", Text("Canonry", style="dim"), Text(line, style="dim"), ""))
+
+    def show(self, renderable: RenderableType) -> None:
+        """Something of another shape."""
+        self._print(renderable)
+
+    def _end(self, step: Step, mark: str, duration: str) -> None:
+        self._print(self._line(step, Text(mark, style="green" if mark == DONE else "dim"), duration))
+        for detail in step.details:
+            self._print(self._row("", Text(), Text(detail, style="dim"), ""))
+
+    def _now(self) -> RenderableType:
+        """What moves at the bottom: the step, and how much of the story is told."""
+        told = Table.grid(padding=(0, 1))
+        bar = ProgressBar(total=self._chapters, completed=self._chapter, width=BAR_WIDTH)
+        seconds = time.monotonic() - self._began
+        told.add_row("  ", bar, Text(f"{self._chapter} of {self._chapters}   {seconds:.0f} s", style="dim"))
+        step = self._step
+        if step is None:
+            return Group(Text(), told)
+        lines = [self._line(step, Spinner("dots", style="cyan"), f"{step.seconds:.1f} s")]
+        if step.total:
+            how_far = Table.grid(padding=(0, 1))
+            bar = ProgressBar(total=step.total, completed=step.done, width=BAR_WIDTH)
+            how_far.add_row(" " * (NAME_WIDTH + 3), bar, f"{step.done} of {step.total}")
+            lines.append(how_far)
+        return Group(*lines, Text(), told)
+
+    def _line(self, step: Step, mark: RenderableType, duration: str) -> Table:
+        who = Text(step.who, style=self._styles.get(step.who, "dim"))
+        return self._row(mark, who, Text(step.sentence), duration)
+
+    def _row(self, mark: RenderableType, who: Text, sentence: Text, duration: str) -> Table:
+        row = Table.grid(padding=(0, 1), expand=True)
+        row.add_column(width=1)
+        row.add_column(width=1)
+        row.add_column(width=NAME_WIDTH)
+        row.add_column(ratio=1)
+        row.add_column(width=7, justify="right", style="cyan")
+        row.add_row("", mark, who, sentence, duration)
+        return row
+
+    def _print(self, renderable: RenderableType) -> None:
+        if self._console.is_terminal:
+            self._console.print(renderable)
+            return
+        with self._console.capture() as captured:
+            self._console.print(renderable)
+        print("\n".join(line.rstrip() for line in captured.get().splitlines()), flush=True)
 
 
-def milliseconds(step: Step) -> str:
-    """How long a finished step took."""
-    return "" if step.seconds is None else f"{step.seconds * 1_000:.0f} ms"
+def a_console() -> Console:
+    """Standard output, at most 100 columns wide; what its encoding lacks is replaced, not fatal."""
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+    console = Console(highlight=False)
+    console.width = min(WIDTH, console.width) if console.is_terminal else WIDTH
+    return console
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds * 1_000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"

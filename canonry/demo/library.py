@@ -1,0 +1,119 @@
+"""Chapters of the library: a folder goes through the pipeline of `canonry import`, and is published."""
+
+from pathlib import Path
+
+from pydantic import JsonValue
+from rich.console import Console
+
+from canonry.demo.desk import ask_to_merge, read_review
+from canonry.demo.display import Step
+from canonry.demo.outage import publish_through_an_outage
+from canonry.demo.people import JONAS, MIRA, PLATFORM, SUPPORT
+from canonry.demo.scene import Scene, counted
+from canonry.demo.script import INCIDENT, LIBRARY_TITLE, RENAMED, SUPPORT_TITLE
+from canonry.demo.snapshots import read_snapshot
+from canonry.documents.folder import read_folder
+from canonry.failures import CommandFailed
+from canonry.importing.progress import ProgressLine
+from canonry.importing.staging import Proposal, former_import, stage, start
+from canonry.importing.survey import survey
+from canonry.remote import Operation, Refused
+from models.schemas.commits import SelectionBody
+from models.schemas.reviews import ReviewBody
+
+DOCUMENTS = Path(__file__).parent / "documents"
+
+
+def import_the_library(scene: Scene) -> ReviewBody:
+    """A folder becomes one Review, which its author may not publish."""
+    scene.display.chapter(
+        "A folder of documents becomes one proposal",
+        "Nobody edits what others read. A change is written as a Draft and read by others as a Review;",
+        "approved and merged, it is published as a whole. An import is no exception.",
+    )
+    review = _propose(scene, folder="platform", project=PLATFORM, title=LIBRARY_TITLE)
+    if review.status == "open":
+        _may_not_publish(scene, review)
+    return review if review.status == "merged" else scene.approve(review)
+
+
+def publish_the_library(scene: Scene, review: ReviewBody) -> None:
+    """It is published, while servers are killed."""
+    scene.display.chapter(
+        "Publishing it, with servers killed in the middle",
+        "Postgres keeps what is true. Temporal and the worker carry a publication out, and may be lost at",
+        "any moment: what was accepted ends, once.",
+    )
+    if not scene.published_before(review):
+        publish_through_an_outage(scene, review)
+
+
+def share_a_document(scene: Scene) -> None:
+    """Support gets its own pages, and selects one that another project has made."""
+    scene.display.chapter(
+        "A second project reads one of the same documents",
+        "A project selects documents by id and reads a version of its own. Nothing is copied.",
+    )
+    scene.publish(_propose(scene, folder="support", project=SUPPORT, title=SUPPORT_TITLE, prefix="support"))
+    _select(scene)
+
+
+def _propose(scene: Scene, *, folder: str, project: str, title: str, prefix: str = "") -> ReviewBody:
+    """Mira imports a folder, unless that has been done."""
+    found = scene.find(project, title)
+    if found is not None:
+        return scene.proposed_before(found)
+    mira = scene.cast.mira
+    with scene.display.step(MIRA, f"imports the folder {folder}/") as step:
+        files = survey(lambda: read_folder(DOCUMENTS / folder), lambda number: step.advance(number, 0))
+        proposal = Proposal(project_id=scene.projects[project], prefix=prefix, title=title, mirror=False, survey=files)
+        done = former_import(mira, proposal) or start(mira, stage(mira, proposal, _Told(step)), _Told(step))
+        if done.review_id is None or done.counts is None or done.reports:
+            raise CommandFailed(f"The import {done.import_id} was to propose {len(files.files)} files as one Review.")
+        review = read_review(mira, done.review_id)
+        step.ends(
+            f"imports the folder {folder}/: {done.counts.created} files, one Review",
+            f"“{review.title}”, {review.review_id}",
+        )
+    return review
+
+
+class _Told(ProgressLine):
+    """The progress of an import as that of a step."""
+
+    def __init__(self, step: Step) -> None:
+        super().__init__(Console(quiet=True))
+        self._shown_by = step
+
+    def tell(self, step: str, done: int, total: int) -> None:
+        """How far it is; the step's sentence stays."""
+        self._shown_by.advance(done, total)
+
+
+def _may_not_publish(scene: Scene, review: ReviewBody) -> None:
+    with scene.display.step(MIRA, "tries to publish it by herself") as step:
+        try:
+            ask_to_merge(scene.cast.mira, review)
+        except Refused as refusal:
+            step.ends(f"tries to publish it by herself: refused, {refusal.status} {refusal.code}", str(refusal))
+        else:
+            raise CommandFailed("A member's request to publish was accepted, and should have been refused.")
+
+
+def _select(scene: Scene) -> None:
+    """Jonas adds the incident runbook to what Support reads."""
+    incident = next(
+        memory_id
+        for memory_id, path in read_snapshot(scene.cast.mira, scene.projects[PLATFORM]).paths.items()
+        if path in (INCIDENT, RENAMED)
+    )
+    path = f"/projects/{scene.projects[SUPPORT]}/org-selections"
+    selection = scene.cast.jonas.get(path, SelectionBody)
+    if incident in selection.resource_ids:
+        scene.display.before(JONAS, f"selected it for Support: {incident}")
+        return
+    with scene.display.step(JONAS, f"selects {INCIDENT} for Support") as step:
+        wanted: dict[str, JsonValue] = {"resource_ids": [*selection.resource_ids, incident]}
+        operation = scene.cast.jonas.put(path, wanted, Operation, version=selection.revision)
+        selected = scene.cast.jonas.outcome(operation, SelectionBody)
+        step.ends(f"selects {INCIDENT} for Support: it reads {counted(len(selected.memories), 'document')} now")
