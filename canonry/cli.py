@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from canonry.failures import CommandFailed
+from canonry.loading import loading
 from canonry.signals import Stopped
 
 if TYPE_CHECKING:
@@ -48,8 +49,44 @@ def _parser() -> argparse.ArgumentParser:
     _command(commands, "worker", _worker, "run workflows and activities")
     migrate = _command(commands, "migrate", _migrate, "bring the schema up to date, and make the first organization")
     _add_data(migrate)
+    _add_import_command(commands)
+    _add_export_command(commands)
+    verify = _command(commands, "verify", _verify, "re-hash every text, tree and commit, and check every invariant")
+    doctor = _command(commands, "doctor", _doctor, "say what runs, in which version, what waits, and what to do")
+    for command in (verify, doctor):
+        _add_data(command)
     _add_token_commands(commands.add_parser("token", help="give, show and take away credentials"))
     return parser
+
+
+def _add_import_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    command = _command(commands, "import", _import, "propose a folder of Markdown as one Review")
+    command.add_argument("path", metavar="PATH", help="folder, or git repository with --revision")
+    command.add_argument("--project", metavar="NAME", help="id, slug or name of the project (the only one)")
+    command.add_argument("--create-project", action="store_true", help="make the project if there is none of that name")
+    command.add_argument("--prefix", metavar="PATH", default="", help="put everything below this path")
+    command.add_argument("--revision", metavar="REV", help="read a commit, branch or tag of the git repository at PATH")
+    command.add_argument("--title", metavar="TEXT", help="title of the Review")
+    command.add_argument("--mirror", action="store_true", help="also delete what the folder does not have")
+    command.add_argument("--allow-empty", action="store_true", help="mirror a folder without a single Markdown file")
+    command.add_argument("--dry-run", action="store_true", help="show what would happen, change nothing")
+    command.add_argument("--approve", action="store_true", help="also approve the Review")
+    command.add_argument("--merge", action="store_true", help="also merge the Review")
+    _add_data(command)
+    command.epilog = (
+        "CANONRY_URL and CANONRY_TOKEN name a server; without them it is the stack of --data, started where it does not"
+        " run. Exit codes: 0 all is imported, 3 done but files were left out (each is listed), 1 failed."
+    )
+
+
+def _add_export_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    command = _command(commands, "export", _export, "write a snapshot as a folder of Markdown or a git repository")
+    command.add_argument("path", metavar="PATH", help="folder to make; an existing one has to be empty")
+    command.add_argument("--project", metavar="NAME", help="what this project reads (the whole organization)")
+    command.add_argument("--commit", metavar="COMMIT_ID", help="this commit (the current one)")
+    command.add_argument("--plain", action="store_true", help="bodies alone, without ids and descriptions")
+    command.add_argument("--git", action="store_true", help="a git repository, one commit a publication")
+    _add_data(command)
 
 
 def _add_token_commands(parser: argparse.ArgumentParser) -> None:
@@ -106,19 +143,46 @@ def _demo(chosen: argparse.Namespace) -> None:
 
 
 def _api(chosen: argparse.Namespace) -> None:
-    from api.server import serve
+    with loading():
+        from api.server import serve
 
     serve(_settings(chosen))
 
 
 def _worker(chosen: argparse.Namespace) -> None:
-    from workflows.worker import serve
+    with loading():
+        from workflows.worker import serve
 
     serve(_settings(chosen))
 
 
 def _migrate(chosen: argparse.Namespace) -> None:
     from canonry.migrate import run
+
+    run(_settings(chosen))
+
+
+def _import(chosen: argparse.Namespace) -> None:
+    from canonry.importing.command import run
+    from canonry.importing.options import ImportOptions
+
+    run(_settings(chosen), ImportOptions.of(chosen))
+
+
+def _export(chosen: argparse.Namespace) -> None:
+    from canonry.exporting.command import ExportOptions, run
+
+    run(_settings(chosen), ExportOptions.of(chosen))
+
+
+def _verify(chosen: argparse.Namespace) -> None:
+    from canonry.verify import run
+
+    run(_settings(chosen))
+
+
+def _doctor(chosen: argparse.Namespace) -> None:
+    from canonry.doctor import run
 
     run(_settings(chosen))
 

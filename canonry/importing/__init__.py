@@ -1,0 +1,1 @@
+"""`canonry import`: a folder of Markdown as one Review."""

@@ -1,0 +1,118 @@
+"""`canonry import`: propose a folder of Markdown as one Review (docs/how-to/import-a-folder.md)."""
+
+import sys
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from canonry.documents.folder import read_folder
+from canonry.documents.repository import read_revision
+from canonry.failures import CommandFailed
+from canonry.importing.answers import FileReport, Review
+from canonry.importing.options import ImportOptions
+from canonry.importing.progress import ProgressLine
+from canonry.importing.projects import Project, choose_project
+from canonry.importing.reviewing import approve, merge, read_review
+from canonry.importing.staging import Proposal, former_import, stage, start, try_out
+from canonry.importing.summary import show_import, show_notes, show_preview, show_reports, show_review
+from canonry.importing.survey import Reader, Survey, survey
+from canonry.remote import Remote
+from canonry.servers import reached
+from models.settings import Settings
+
+LEFT_OUT = 3
+"""The exit code when all is done but files were left out."""
+
+
+def run(settings: Settings, options: ImportOptions) -> None:
+    """Stage what differs, make Drafts and one Review of it, and say how that stands.
+
+    Run again after an interruption it goes on where it was; run again later it imports what has changed since.
+
+    Raises:
+        CommandFailed: nothing can be read, reached or proposed, or the role does not allow what was asked.
+        SystemExit: 3, all is done but files were left out.
+    """
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    progress = ProgressLine(Console(stderr=True))
+    with progress.shown():
+        found = _surveyed(options, progress)
+    with reached(settings, progress.say) as remote:
+        left_out = (
+            _previewed(remote, options, found, progress)
+            if options.dry_run
+            else _imported(remote, options, found, progress)
+        )
+    if left_out:
+        sys.exit(LEFT_OUT)
+
+
+def _surveyed(options: ImportOptions, progress: ProgressLine) -> Survey:
+    """What is to be imported.
+
+    Raises:
+        CommandFailed: it cannot be read, nothing is there, or a mirror would delete what it cannot see.
+    """
+    found = survey(_reader(options), lambda files: progress.tell("Reading files", files, 0))
+    if options.mirror and not found.complete:
+        show_reports(found.reports)
+        raise CommandFailed("--mirror would delete what lies in the folders that could not be read.")
+    if not (found.files or found.reports or options.allow_empty):
+        remedy = (
+            "; --mirror would delete everything, and --allow-empty says that this is meant" if options.mirror else ""
+        )
+        raise CommandFailed(f"There is no Markdown file (.md, .mdc) in {options.path}{remedy}.")
+    return found
+
+
+def _reader(options: ImportOptions) -> Reader:
+    revision = options.revision
+    if revision is None:
+        return lambda: read_folder(options.path)
+    return lambda: read_revision(options.path, revision)
+
+
+def _previewed(remote: Remote, options: ImportOptions, found: Survey, progress: ProgressLine) -> bool:
+    """Show what would happen; whether files would be left out."""
+    with progress.shown():
+        project = choose_project(remote, options.project, create=False)
+        preview = try_out(remote, stage(remote, _proposal(options, project, found), progress))
+    reports = _all_reports(found, preview.reports)
+    show_notes(found.notes)
+    show_preview(preview, reports)
+    return bool(reports)
+
+
+def _imported(remote: Remote, options: ImportOptions, found: Survey, progress: ProgressLine) -> bool:
+    """Bring what was found into a Review, and that as far as the options say; whether files were left out."""
+    with progress.shown():
+        project = choose_project(remote, options.project, create=options.create_project)
+        proposal = _proposal(options, project, found)
+        former = former_import(remote, proposal)
+        done = former or start(remote, stage(remote, proposal, progress), progress)
+    reports = _all_reports(found, done.reports)
+    show_notes(found.notes)
+    show_import(done, reports, again=former is not None)
+    if done.review_id is not None:
+        show_review(_decided(remote, options, read_review(remote, done.review_id)))
+    return bool(reports)
+
+
+def _decided(remote: Remote, options: ImportOptions, review: Review) -> Review:
+    if options.approve:
+        review = approve(remote, review)
+    if options.merge:
+        review = merge(remote, review)
+    return review
+
+
+def _proposal(options: ImportOptions, project: Project, found: Survey) -> Proposal:
+    return Proposal(
+        project_id=project.project_id, prefix=options.prefix, title=options.title, mirror=options.mirror, survey=found
+    )
+
+
+def _all_reports(found: Survey, answered: Sequence[FileReport]) -> list[FileReport]:
+    """Ours and the server's by path; of a file that we could not read the server knows less than we do."""
+    ours = {report.path for report in found.reports}
+    return sorted([*found.reports, *(each for each in answered if each.path not in ours)], key=lambda each: each.path)

@@ -1,0 +1,100 @@
+"""Which project an import goes to."""
+
+from typing import Literal
+
+from pydantic import BaseModel
+
+from canonry.failures import CommandFailed
+from canonry.remote import Refused, Remote
+
+
+class Project(BaseModel):
+    """A project that the token's user sees."""
+
+    project_id: str
+    name: str
+    slug: str
+    state: Literal["active", "archived"]
+
+
+class Membership(BaseModel):
+    """What the token's user is in a project."""
+
+    project_id: str
+    role: str
+
+
+class Identity(BaseModel):
+    """Whose token it is."""
+
+    role: str
+    projects: list[Membership]
+
+
+def choose_project(remote: Remote, wanted: str | None, *, create: bool) -> Project:
+    """The project with that id, slug or name; without one, the only project where the token's user may propose.
+
+    Args:
+        remote: the server.
+        wanted: id, slug or name, whatever its case.
+        create: make a project of that name when there is none.
+
+    Raises:
+        CommandFailed: there is none, or it is not clear which; the text lists them.
+    """
+    known = list(remote.items("/projects", Project))
+    if wanted is None:
+        return _only(_writable(remote, known))
+    found = _named(known, wanted)
+    if found is not None:
+        return found
+    if create:
+        return _made(remote, wanted)
+    raise CommandFailed(
+        f"There is no project {wanted} for this token ({_listed(known)}); with --create-project it is made."
+    )
+
+
+def _only(candidates: list[Project]) -> Project:
+    if not candidates:
+        raise CommandFailed(
+            "There is no project yet that this token may write to; --project NAME --create-project makes one."
+        )
+    if len(candidates) > 1:
+        raise CommandFailed(f"Say which project by --project ({_listed(candidates)}).")
+    return candidates[0]
+
+
+def _writable(remote: Remote, known: list[Project]) -> list[Project]:
+    """Active projects of which the user is a member or admin; owners and admins of the organization may in all."""
+    identity = remote.get("/me", Identity)
+    writes = {each.project_id for each in identity.projects if each.role != "viewer"}
+    return [
+        project
+        for project in known
+        if project.state == "active" and (identity.role != "member" or project.project_id in writes)
+    ]
+
+
+def _named(known: list[Project], wanted: str) -> Project | None:
+    """By id first, then by slug, then by name whatever its case."""
+    folded = wanted.casefold()
+    found = (
+        [each for each in known if each.project_id == wanted]
+        or [each for each in known if each.slug == folded]
+        or [each for each in known if each.name.casefold() == folded]
+    )
+    return found[0] if found else None
+
+
+def _made(remote: Remote, name: str) -> Project:
+    try:
+        return remote.post("/projects", {"name": name}, Project)
+    except Refused as refusal:
+        if refusal.code != "already_exists":
+            raise
+        raise CommandFailed(f"There is a project {name}, but this token may not use it.") from refusal
+
+
+def _listed(projects: list[Project]) -> str:
+    return ", ".join(each.slug for each in projects) or "it sees none"

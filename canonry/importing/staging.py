@@ -1,0 +1,87 @@
+"""An import on the server: found again, staged, tried or started."""
+
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from canonry.failures import CommandFailed
+from canonry.importing.answers import REVIEWABLE, Import, ImportItem, Preview
+from canonry.importing.progress import ProgressLine
+from canonry.importing.reviewing import read_review
+from canonry.importing.survey import Survey
+from canonry.importing.upload import upload
+from canonry.remote import Operation, Progress, Refused, Remote
+
+STARTED = "operation_in_progress"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proposal:
+    """A survey on its way to a project; `source` names both, so that an interrupted run finds what it has done."""
+
+    project_id: str
+    prefix: str
+    title: str
+    mirror: bool
+    survey: Survey
+
+    @property
+    def source(self) -> str:
+        """Equal for an equal folder with equal options."""
+        return self.survey.source(self.prefix, self.title, mirror=self.mirror)
+
+
+def former_import(remote: Remote, proposal: Proposal) -> Import | None:
+    """The newest import of the same source that was started, while its Review can still be merged."""
+    mine = remote.items("/imports", ImportItem, project_id=proposal.project_id)
+    source = proposal.source
+    newest = next((each for each in mine if each.source == source and each.status != "staging"), None)
+    if newest is None or newest.review_id is None or read_review(remote, newest.review_id).status not in REVIEWABLE:
+        return None
+    return remote.get(f"/imports/{newest.import_id}", Import)
+
+
+def stage(remote: Remote, proposal: Proposal, progress: ProgressLine) -> Import:
+    """Make the import, or find the one that has not ended yet, and send what is missing there."""
+    body: dict[str, JsonValue] = {
+        "project_id": proposal.project_id,
+        "title": proposal.title,
+        "mirror": proposal.mirror,
+        "prefix": proposal.prefix,
+        "source": proposal.source,
+    }
+    made = remote.post("/imports", body, Import)
+    total = len(proposal.survey.files)
+    if made.status == "staging":
+        try:
+            upload(remote, made.import_id, proposal.survey, lambda done: progress.tell("Sending files", done, total))
+        except Refused as refusal:
+            if refusal.code != STARTED:  # another run of this command was quicker
+                raise
+    return made
+
+
+def try_out(remote: Remote, staged: Import) -> Preview:
+    """What the import would do.
+
+    Raises:
+        CommandFailed: it runs already.
+    """
+    try:
+        return remote.post(f"/imports/{staged.import_id}/start", {}, Preview, query={"dry_run": "true"})
+    except Refused as refusal:
+        if refusal.code != STARTED:
+            raise
+        raise CommandFailed(
+            f"{staged.import_id} imports just this already; without --dry-run the command waits for it."
+        ) from refusal
+
+
+def start(remote: Remote, staged: Import, progress: ProgressLine) -> Import:
+    """Start the import, or join it where it has been started, and wait for its end."""
+
+    def told(step: Progress) -> None:
+        progress.tell(f"Importing ({step.step})", step.done, step.total)
+
+    operation = remote.post(f"/imports/{staged.import_id}/start", {}, Operation)
+    return remote.outcome(operation, Import, told=told)

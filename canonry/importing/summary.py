@@ -1,0 +1,75 @@
+"""What an import came to, for the person who ran it: on standard output, without progress."""
+
+from collections.abc import Sequence
+
+from canonry.importing.answers import Change, Counts, FileReport, Import, Preview, Review
+
+NEXT = {
+    "open": "an owner or admin approves and merges it, by the same command with --merge or over the API.",
+    "approved": "an owner or admin merges it, by the same command with --merge or over the API.",
+    "merged": "it is published; projects that select these Memories read them now.",
+    "rejected": "mend the files and run the command again.",
+    "withdrawn": "run the command again for a new Review.",
+}
+
+
+def show_import(done: Import, reports: Sequence[FileReport], *, again: bool) -> None:
+    """Print what an import came to and what it left out; `again`: an earlier run of the command made it."""
+    if again:
+        print(
+            f"Just this was imported before ({done.import_id}), and its Review is not closed yet: going on with that."
+        )
+    if done.counts is not None:
+        print(_counted(done.counts))
+    show_reports(reports)
+    if done.review_id is None:
+        print("There is nothing to review: whatever could be imported is published already.")
+
+
+def show_review(review: Review) -> None:
+    """Print how the Review stands, and what to do next."""
+    print(f"Review {review.review_id} is {review.status}: {printable(review.title)}")
+    print(f"Next: {NEXT[review.status]}")
+
+
+def show_preview(preview: Preview, reports: Sequence[FileReport]) -> None:
+    """Print every change of a dry run, what would be left out, and the sums."""
+    for change in preview.changes:
+        print(_described(change))
+    show_reports(reports)
+    print(_counted(preview.counts))
+    print("This was a dry run: nothing has changed.")
+
+
+def show_reports(reports: Sequence[FileReport]) -> None:
+    """Print each file that is left out, with code and reason."""
+    if reports:
+        print(f"Left out, {len(reports)} of the files:")
+    for report in reports:
+        print(f"  {printable(report.path)}  {report.code}  {printable(report.detail)}")
+
+
+def show_notes(notes: Sequence[FileReport]) -> None:
+    """Print what a person may want to mend in files that are taken all the same."""
+    if notes:
+        print(f"Taken as they are, but with a note, {len(notes)}:")
+    for note in notes:
+        print(f"  {printable(note.path)}  {note.code}  {printable(note.detail)}")
+
+
+def printable(text: str) -> str:
+    """The text with what would steer a terminal, or is not Unicode, written as an escape."""
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
+def _described(change: Change) -> str:
+    if change.from_path is not None:
+        return f"{change.action:<7} {printable(change.from_path)} → {printable(change.path)}"
+    return f"{change.action:<7} {printable(change.path)}"
+
+
+def _counted(counts: Counts) -> str:
+    return (
+        f"{counts.created} to create, {counts.updated} to update, {counts.renamed} to rename,"
+        f" {counts.deleted} to delete, {counts.unchanged} unchanged."
+    )

@@ -1,0 +1,86 @@
+"""Sending files to an import: a few requests at a time, and only what the server does not have yet."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import orjson
+from pydantic import JsonValue
+
+from canonry.importing.answers import Import, StagedFile
+from canonry.importing.survey import Survey, SurveyedFile
+from canonry.remote import Remote
+
+REQUESTS_AT_ONCE = 4
+# Half of what a request may have, so that what a proxy or an older server adds never matters.
+MAX_REQUEST_BYTES = 4 * 1024 * 1024
+MAX_REQUEST_FILES = 500
+
+
+def upload(remote: Remote, import_id: str, survey: Survey, told: Callable[[int], None]) -> None:
+    """Stage every file of the survey that is not staged as it is; a text is read again when it is sent.
+
+    Holds the texts of a few requests in memory, whatever the folder holds.
+
+    Args:
+        remote: the server.
+        import_id: the import, while it is being staged.
+        survey: what to stage.
+        told: takes how many files the server has.
+
+    Raises:
+        CommandFailed: a file has changed since it was surveyed, or the server refuses a request.
+    """
+    missing = _missing(survey, _staged(remote, import_id))
+    done = len(survey.files) - len(missing)
+    told(done)
+    pool = ThreadPoolExecutor(REQUESTS_AT_ONCE, thread_name_prefix="upload")
+    waiting: deque[tuple[Future[Import], int]] = deque()
+    try:
+        for files in in_requests(survey.contents(missing)):
+            if len(waiting) == REQUESTS_AT_ONCE:
+                done += _finished(*waiting.popleft())
+                told(done)
+            body: dict[str, JsonValue] = {"files": files}
+            waiting.append((pool.submit(remote.post, f"/imports/{import_id}/files", body, Import), len(files)))
+        while waiting:
+            done += _finished(*waiting.popleft())
+            told(done)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)  # after a failure nobody waits for the others
+
+
+def _staged(remote: Remote, import_id: str) -> dict[str, StagedFile]:
+    return {file.path: file for file in remote.items(f"/imports/{import_id}/files", StagedFile)}
+
+
+def _missing(survey: Survey, staged: Mapping[str, StagedFile]) -> set[str]:
+    return {path for path, file in survey.files.items() if not _is_staged(file, staged.get(path))}
+
+
+def _is_staged(file: SurveyedFile, there: StagedFile | None) -> bool:
+    return there is not None and (there.content_hash, there.description, there.memory_id) == (
+        file.content_hash,
+        file.description,
+        file.memory_id,
+    )
+
+
+def in_requests(contents: Iterable[dict[str, JsonValue]]) -> Iterator[list[JsonValue]]:
+    """The files in requests of at most 500 files and 4 MiB."""
+    files: list[JsonValue] = []
+    size = 0
+    for file in contents:
+        weight = len(orjson.dumps(file))
+        if files and (len(files) == MAX_REQUEST_FILES or size + weight > MAX_REQUEST_BYTES):
+            yield files
+            files, size = [], 0
+        files.append(file)
+        size += weight + 1
+    if files:
+        yield files
+
+
+def _finished(request: Future[Import], files: int) -> int:
+    request.result()
+    return files

@@ -1,0 +1,364 @@
+"""`canonry import` as a process against a server that it knows by URL and token (docs/how-to/import-a-folder.md)."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.client import Client, Json, Organization, a_member, a_project, an_organization, items, ok
+from tests.importing import a_folder, import_environment, import_folder, import_words, one_sentence
+from tests.proposals import a_place, all_items, decide, listed, published
+
+pytestmark = pytest.mark.usefixtures("worker")
+
+NOTES = {"deploy.md": "# Deploy\n\nTag it.\n", "runbooks/rollback.md": "---\ndescription: How back\n---\n# Roll back\n"}
+
+
+def memories(client: Client) -> dict[str, Json]:
+    """The published Memories by path."""
+    return {str(memory["path"]): memory for memory in all_items(client, "/org/memories", limit=200)}
+
+
+def body_of(client: Client, memory: Json) -> str:
+    return str(ok(client.get(f"/org/memories/{memory['memory_id']}"))["content"])
+
+
+def review_of(client: Client, done: subprocess.CompletedProcess[str]) -> Json:
+    found = re.search(r"^Review (rev_\w+) is (\w+)", done.stdout, re.MULTILINE)
+    assert found is not None, done.stdout
+    review = ok(client.get(f"/reviews/{found[1]}"))
+    assert review["status"] == found[2]
+    return review
+
+
+def reviews(client: Client) -> list[Json]:
+    return items(client.get("/reviews"))
+
+
+def imports(client: Client) -> list[Json]:
+    return items(client.get("/imports"))
+
+
+@pytest.fixture
+def organization(api: Client) -> Organization:
+    """An organization whose owner has one project."""
+    return a_place(api)[0]
+
+
+def test_a_folder_becomes_one_open_review_that_the_last_lines_name(organization: Organization, tmp_path: Path) -> None:
+    done = import_folder(organization.owner, a_folder(tmp_path / "notes", NOTES))
+
+    review = review_of(organization.owner, done)
+    assert (review["status"], review["title"]) == ("open", "Import notes")
+    assert "2 to create" in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("Next: ")
+    assert memories(organization.owner) == {}
+
+
+def test_merge_publishes_paths_bodies_and_descriptions(organization: Organization, tmp_path: Path) -> None:
+    done = import_folder(organization.owner, a_folder(tmp_path / "notes", NOTES), "--merge")
+
+    assert review_of(organization.owner, done)["status"] == "merged"
+    found = memories(organization.owner)
+    assert {path: memory["description"] for path, memory in found.items()} == {
+        "deploy.md": "Deploy",
+        "runbooks/rollback.md": "How back",
+    }
+    assert body_of(organization.owner, found["runbooks/rollback.md"]) == "# Roll back\n"
+
+
+def test_a_prefix_is_put_before_every_path(organization: Organization, tmp_path: Path) -> None:
+    import_folder(organization.owner, a_folder(tmp_path / "notes", NOTES), "--prefix", "ops/", "--merge")
+
+    assert [*memories(organization.owner)] == ["ops/deploy.md", "ops/runbooks/rollback.md"]
+
+
+def test_the_same_folder_again_has_nothing_to_review(organization: Organization, tmp_path: Path) -> None:
+    folder = a_folder(tmp_path / "notes", NOTES)
+    import_folder(organization.owner, folder, "--merge")
+
+    done = import_folder(organization.owner, folder, "--merge")
+
+    assert "2 unchanged" in done.stdout
+    assert "nothing to review" in done.stdout
+    assert len(reviews(organization.owner)) == 1
+
+
+def test_the_same_command_again_goes_on_with_the_review_that_is_open(
+    organization: Organization, tmp_path: Path
+) -> None:
+    folder = a_folder(tmp_path / "notes", NOTES)
+    first = review_of(organization.owner, import_folder(organization.owner, folder))
+
+    again = import_folder(organization.owner, folder, "--approve")
+    approved = review_of(organization.owner, again)
+    merged = review_of(organization.owner, import_folder(organization.owner, folder, "--approve", "--merge"))
+
+    assert "imported before" in again.stdout
+    assert [review["status"] for review in (first, approved, merged)] == ["open", "approved", "merged"]
+    assert {review["review_id"] for review in (first, approved, merged)} == {first["review_id"]}
+    assert len(imports(organization.owner)) == 1
+
+
+def test_a_review_that_was_rejected_is_not_gone_on_with(organization: Organization, tmp_path: Path) -> None:
+    folder = a_folder(tmp_path / "notes", NOTES)
+    first = review_of(organization.owner, import_folder(organization.owner, folder))
+    ok(decide(organization.owner, first, "rejected"))
+
+    second = review_of(organization.owner, import_folder(organization.owner, folder))
+
+    assert second["status"] == "open"
+    assert second["review_id"] != first["review_id"]
+
+
+def test_only_what_has_changed_is_proposed(organization: Organization, tmp_path: Path) -> None:
+    folder = a_folder(tmp_path / "notes", NOTES)
+    import_folder(organization.owner, folder, "--merge")
+    a_folder(folder, {"deploy.md": "# Deploy\n\nTag it, and wait.\n"})
+
+    done = import_folder(organization.owner, folder, "--merge")
+
+    assert "0 to create, 1 to update, 0 to rename, 0 to delete, 1 unchanged." in done.stdout
+    assert body_of(organization.owner, memories(organization.owner)["deploy.md"]) == "# Deploy\n\nTag it, and wait.\n"
+
+
+def test_an_id_in_the_front_matter_follows_the_file(organization: Organization, tmp_path: Path) -> None:
+    folder = a_folder(tmp_path / "notes", NOTES)
+    import_folder(organization.owner, folder, "--merge")
+    memory_id = memories(organization.owner)["deploy.md"]["memory_id"]
+    (folder / "deploy.md").unlink()
+    a_folder(folder, {"guides/ship.md": f"---\nid: {memory_id}\ndescription: Deploy\n---\n# Deploy\n\nTag it.\n"})
+
+    import_folder(organization.owner, folder, "--merge")
+
+    found = memories(organization.owner)
+    assert [*found] == ["guides/ship.md", "runbooks/rollback.md"]
+    assert found["guides/ship.md"]["memory_id"] == memory_id
+
+
+def test_a_mirror_deletes_what_has_no_file_and_renames_what_has_only_moved(
+    organization: Organization, tmp_path: Path
+) -> None:
+    folder = a_folder(tmp_path / "notes", {**NOTES, "old.md": "# Old\n"})
+    import_folder(organization.owner, folder, "--merge")
+    before = memories(organization.owner)
+    (folder / "old.md").unlink()
+    (folder / "deploy.md").rename(folder / "ship.md")
+
+    shown = import_folder(organization.owner, folder, "--mirror", "--dry-run").stdout
+    import_folder(organization.owner, folder, "--mirror", "--merge")
+
+    assert "rename  deploy.md → ship.md\n" in shown
+    assert "delete  old.md\n" in shown
+    found = memories(organization.owner)
+    assert [*found] == ["runbooks/rollback.md", "ship.md"]
+    assert found["ship.md"]["memory_id"] == before["deploy.md"]["memory_id"]
+
+
+def test_a_dry_run_shows_everything_changes_nothing_and_is_in_nobody_s_way(
+    organization: Organization, tmp_path: Path
+) -> None:
+    folder = a_folder(tmp_path / "notes", {**NOTES, "blank.md": " \n"})
+
+    shown = import_folder(organization.owner, folder, "--dry-run", code=3).stdout
+
+    assert "create  deploy.md\ncreate  runbooks/rollback.md\n" in shown
+    assert "  blank.md  operation_invalid  " in shown
+    assert (memories(organization.owner), reviews(organization.owner)) == ({}, [])
+    done = import_folder(organization.owner, folder, "--merge", code=3)
+    assert review_of(organization.owner, done)["status"] == "merged"
+    import_folder(organization.owner, folder, "--dry-run", code=3)
+
+
+def test_a_dry_run_beside_an_open_review_does_not_hide_it(organization: Organization, tmp_path: Path) -> None:
+    folder = a_folder(tmp_path / "notes", NOTES)
+    first = review_of(organization.owner, import_folder(organization.owner, folder))
+
+    import_folder(organization.owner, folder, "--dry-run")
+
+    again = review_of(organization.owner, import_folder(organization.owner, folder))
+    assert again["review_id"] == first["review_id"]
+
+
+def test_what_cannot_be_taken_is_listed_with_code_and_reason_and_the_rest_goes_on(
+    organization: Organization, tmp_path: Path
+) -> None:
+    bad: dict[str, str | bytes] = {
+        "blank.md": "\n",
+        "latin.md": b"# caf\xe9\n",
+        "large.md": "# Large\n" + "x" * 262_144,
+        "con.md": "# A device\n",
+        "nul.md": "# Nothing\0\n",
+    }
+
+    done = import_folder(organization.owner, a_folder(tmp_path / "notes", {**NOTES, **bad}), "--merge", code=3)
+
+    left_out = dict(re.findall(r"^  (\S+)  (\w+)  \S.*$", done.stdout, re.MULTILINE))
+    assert [*left_out] == sorted(bad)
+    assert left_out["large.md"] == "too_large"
+    assert [*memories(organization.owner)] == [*NOTES]
+
+
+def test_two_spellings_of_one_path_are_both_left_out(organization: Organization, tmp_path: Path) -> None:
+    folder = a_folder(tmp_path / "notes", {**NOTES, "caf\u00e9.md": "# One\n", "cafe\u0301.md": "# Two\n"})
+
+    done = import_folder(organization.owner, folder, "--merge", code=3)
+
+    assert "  caf\u00e9.md  path_collision  " in done.stdout
+    assert [*memories(organization.owner)] == [*NOTES]
+
+
+def test_a_mirror_does_not_delete_the_memory_of_a_file_that_cannot_be_read(
+    organization: Organization, tmp_path: Path
+) -> None:
+    folder = a_folder(tmp_path / "notes", NOTES)
+    import_folder(organization.owner, folder, "--merge")
+    a_folder(folder, {"deploy.md": b"\xff\xfe"})
+
+    done = import_folder(organization.owner, folder, "--mirror", "--merge", code=3)
+
+    assert "  deploy.md  " in done.stdout
+    assert [*memories(organization.owner)] == [*NOTES]
+
+
+def test_a_mirror_of_nothing_has_to_be_meant(organization: Organization, tmp_path: Path) -> None:
+    import_folder(organization.owner, a_folder(tmp_path / "notes", NOTES), "--merge")
+    empty = a_folder(tmp_path / "empty", {"read.txt": "no Markdown\n"})
+
+    refused = import_folder(organization.owner, empty, "--mirror", "--merge", code=1)
+    assert "--allow-empty" in one_sentence(refused)
+    assert [*memories(organization.owner)] == [*NOTES]
+
+    import_folder(organization.owner, empty, "--mirror", "--allow-empty", "--merge")
+    assert memories(organization.owner) == {}
+
+
+def test_front_matter_that_is_not_valid_is_a_note_and_stays_in_the_body(
+    organization: Organization, tmp_path: Path
+) -> None:
+    text = "---\ndescription: [a\n---\n# Title\n"
+
+    done = import_folder(organization.owner, a_folder(tmp_path / "notes", {"odd.md": text}), "--merge")
+
+    assert re.search(r"^  odd\.md  \w+  \S", done.stdout, re.MULTILINE)
+    assert body_of(organization.owner, memories(organization.owner)["odd.md"]) == text
+
+
+def test_several_projects_are_listed_until_one_is_named_by_id_slug_or_name(api: Client, tmp_path: Path) -> None:
+    organization = an_organization(api)
+    handbook = a_project(organization.owner, "Hand Book")
+    a_project(organization.owner, "Other")
+    folder = a_folder(tmp_path / "notes", NOTES)
+
+    assert "hand-book" in one_sentence(import_folder(organization.owner, folder, code=1))
+    for name in (handbook, "hand-book", "HAND book"):
+        done = import_folder(organization.owner, folder, "--project", name)
+        assert review_of(organization.owner, done)["project_id"] == handbook
+
+
+def test_the_only_project_that_takes_changes_needs_no_name(api: Client, tmp_path: Path) -> None:
+    organization = an_organization(api)
+    writes, reads, archived = (a_project(organization.owner) for _ in range(3))
+    member = a_member(organization, writes)
+    for project_id, role in ((reads, "viewer"), (archived, "member")):
+        body: Json = {"user_id": member.user_id, "role": role}
+        ok(organization.owner.post(f"/projects/{project_id}/members", body), 201)
+    ok(organization.owner.patch(f"/projects/{archived}", {"state": "archived"}, version=1))
+
+    done = import_folder(member.client, a_folder(tmp_path / "notes", NOTES))
+
+    assert review_of(member.client, done)["project_id"] == writes
+
+
+def test_an_unknown_project_is_made_only_when_that_is_said(api: Client, tmp_path: Path) -> None:
+    organization = an_organization(api)
+    folder = a_folder(tmp_path / "notes", NOTES)
+
+    for words in ((), ("--project", "Notes"), ("--project", "Notes", "--create-project", "--dry-run")):
+        assert "--create-project" in one_sentence(import_folder(organization.owner, folder, *words, code=1))
+    assert items(organization.owner.get("/projects")) == []
+
+    for _ in range(2):
+        import_folder(organization.owner, folder, "--project", "Notes", "--create-project")
+    assert [project["name"] for project in items(organization.owner.get("/projects"))] == ["Notes"]
+
+
+@pytest.mark.parametrize("wish", ["--approve", "--merge"])
+def test_who_may_not_decide_gets_one_sentence_and_an_open_review(api: Client, tmp_path: Path, wish: str) -> None:
+    organization, project_id = a_place(api)
+    member = a_member(organization, project_id)
+
+    done = import_folder(member.client, a_folder(tmp_path / "notes", NOTES), wish, code=1)
+
+    (review,) = reviews(organization.owner)
+    assert review["status"] == "open"
+    assert str(review["review_id"]) in one_sentence(done)
+    assert "stays open" in one_sentence(done)
+
+
+def test_a_memory_that_the_project_does_not_select_is_left_out(organization: Organization, tmp_path: Path) -> None:
+    published(organization.owner, a_project(organization.owner, "Elsewhere"), *_creates("deploy.md"))
+    project = str(items(organization.owner.get("/projects"))[-1]["project_id"])
+
+    done = import_folder(
+        organization.owner, a_folder(tmp_path / "notes", NOTES), "--project", project, "--merge", code=3
+    )
+
+    assert "  deploy.md  memory_not_selected  " in done.stdout
+    assert "1 to create" in done.stdout
+
+
+def test_more_files_than_a_request_holds_become_several_drafts_of_one_review(
+    organization: Organization, tmp_path: Path
+) -> None:
+    files = {f"notes/{number:04}.md": f"# Note {number}\n" for number in range(1_100)}
+
+    done = import_folder(organization.owner, a_folder(tmp_path / "notes", files), "--merge")
+
+    assert len(listed(review_of(organization.owner, done), "drafts")) > 1
+    assert len(memories(organization.owner)) == 1_100
+
+
+def test_away_from_a_terminal_progress_is_plain_lines_on_standard_error(
+    organization: Organization, tmp_path: Path
+) -> None:
+    done = import_folder(organization.owner, a_folder(tmp_path / "notes", NOTES))
+
+    assert "Sending files: 2 of 2" in done.stderr
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "\r" not in done.stdout + done.stderr
+
+
+def test_a_token_that_is_not_known_is_one_sentence(organization: Organization, tmp_path: Path) -> None:
+    stranger = organization.owner.with_token("cnr_nobody")
+
+    done = import_folder(stranger, a_folder(tmp_path / "notes", NOTES), code=1)
+
+    assert one_sentence(done)
+
+
+def test_a_server_without_a_token_is_one_sentence(organization: Organization, tmp_path: Path) -> None:
+    environment = import_environment(organization.owner)
+    del environment["CANONRY_TOKEN"]
+
+    done = subprocess.run(
+        import_words(a_folder(tmp_path / "notes", NOTES)),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env=environment,
+    )
+
+    assert (done.returncode, "CANONRY_TOKEN" in one_sentence(done)) == (1, True)
+
+
+def test_a_prefix_that_is_no_path_is_a_sentence_with_field_and_rule(organization: Organization, tmp_path: Path) -> None:
+    done = import_folder(organization.owner, a_folder(tmp_path / "notes", NOTES), "--prefix", "../up", code=1)
+
+    assert re.search(r"field prefix, rule \w+", one_sentence(done))
+
+
+def _creates(*paths: str) -> list[Json]:
+    return [{"action": "create", "path": path, "content": {"content": "# Elsewhere\n"}} for path in paths]
