@@ -31,7 +31,6 @@ def run(settings: Settings, *, leave: bool) -> None:
 
     say(f"Starting Canonry in {settings.data.resolve()} …")
     with started(settings, told) as running, ExitStack() as stack:
-        say(f"Postgres, Temporal, worker and API are up after {running.seconds_to_ready:.1f} s.")
         owner = Remote(running.url, _owner_secret(running), told)
         stack.callback(owner.close)
         began = time.monotonic()

@@ -102,9 +102,9 @@ class Display:
         """A fact that was read, and took no time."""
         self._end(Step(who, sentence, details=[*details]), DONE, "")
 
-    def before(self, who: str, sentence: str) -> None:
+    def before(self, who: str, sentence: str, *details: str) -> None:
         """Something that an earlier run has done."""
-        self._end(Step(who, sentence), BEFORE, "before")
+        self._end(Step(who, sentence, details=[*details]), BEFORE, "before")
 
     def note(self, line: str) -> None:
         """A line of the servers' supervisor, from whatever thread."""

@@ -10,10 +10,11 @@ from canonry.demo.display import Step
 from canonry.demo.outage import publish_through_an_outage
 from canonry.demo.people import JONAS, MIRA, PLATFORM, SUPPORT
 from canonry.demo.scene import Scene, counted
-from canonry.demo.script import INCIDENT, LIBRARY_TITLE, RENAMED, SUPPORT_TITLE
+from canonry.demo.script import INCIDENT, LIBRARY_TITLE, RENAME_TITLE, SUPPORT_TITLE
 from canonry.demo.snapshots import read_snapshot
 from canonry.documents.folder import read_folder
 from canonry.failures import CommandFailed
+from canonry.importing.answers import Import
 from canonry.importing.progress import ProgressLine
 from canonry.importing.staging import Proposal, former_import, stage, start
 from canonry.importing.survey import survey
@@ -69,13 +70,20 @@ def _propose(scene: Scene, *, folder: str, project: str, title: str, prefix: str
         proposal = Proposal(project_id=scene.projects[project], prefix=prefix, title=title, mirror=False, survey=files)
         done = former_import(mira, proposal) or start(mira, stage(mira, proposal, _Told(step)), _Told(step))
         if done.review_id is None or done.counts is None or done.reports:
-            raise CommandFailed(f"The import {done.import_id} was to propose {len(files.files)} files as one Review.")
+            raise CommandFailed(_not_ours(done))
         review = read_review(mira, done.review_id)
         step.ends(
             f"imports the folder {folder}/: {done.counts.created} files, one Review",
             f"“{review.title}”, {review.review_id}",
         )
     return review
+
+
+def _not_ours(done: Import) -> str:
+    left_out = "".join(f" {report.path}: {report.detail}" for report in done.reports[:1])
+    return (
+        f"The folder's documents are here already, and are not the demonstration's.{left_out} Take another: --data DIR."
+    )
 
 
 class _Told(ProgressLine):
@@ -85,7 +93,7 @@ class _Told(ProgressLine):
         super().__init__(Console(quiet=True))
         self._shown_by = step
 
-    def tell(self, step: str, done: int, total: int) -> None:
+    def tell(self, step: str, done: int, total: int) -> None:  # noqa: ARG002  (the sentence stays)
         """How far it is; the step's sentence stays."""
         self._shown_by.advance(done, total)
 
@@ -102,16 +110,16 @@ def _may_not_publish(scene: Scene, review: ReviewBody) -> None:
 
 def _select(scene: Scene) -> None:
     """Jonas adds the incident runbook to what Support reads."""
-    incident = next(
-        memory_id
-        for memory_id, path in read_snapshot(scene.cast.mira, scene.projects[PLATFORM]).paths.items()
-        if path in (INCIDENT, RENAMED)
-    )
+    platform = read_snapshot(scene.cast.mira, scene.projects[PLATFORM])
     path = f"/projects/{scene.projects[SUPPORT]}/org-selections"
     selection = scene.cast.jonas.get(path, SelectionBody)
-    if incident in selection.resource_ids:
-        scene.display.before(JONAS, f"selected it for Support: {incident}")
+    shared = sorted(platform.paths.keys() & set(selection.resource_ids))
+    if shared:
+        scene.display.before(JONAS, f"selected for Support: {', '.join(platform.paths[each] for each in shared)}")
         return
+    if scene.find(PLATFORM, RENAME_TITLE) is not None:  # it was shared once, and somebody took it back
+        return
+    incident = platform.at(INCIDENT)
     with scene.display.step(JONAS, f"selects {INCIDENT} for Support") as step:
         wanted: dict[str, JsonValue] = {"resource_ids": [*selection.resource_ids, incident]}
         operation = scene.cast.jonas.put(path, wanted, Operation, version=selection.revision)

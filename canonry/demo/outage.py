@@ -11,7 +11,7 @@ from canonry.remote import Operation
 from models.schemas.commits import MemoryBody
 from models.schemas.reviews import MergeResult, ReviewBody
 
-KILLED = ("temporal", "worker")
+NAMES = {"temporal": "Temporal", "worker": "the worker"}
 """Those that carry a publication out; where Temporal is somebody else's, the worker alone."""
 KILL = "kill -9"
 
@@ -23,37 +23,37 @@ def publish_through_an_outage(scene: Scene, review: ReviewBody) -> MergeResult:
         CommandFailed: it did not end in exactly one commit.
     """
     display, jonas = scene.display, scene.cast.jonas
+    proposed = {memory.path for memory in review.mergeability.creates}
     with display.step(JONAS, "asks to publish it") as step:
         operation = ask_to_merge(jonas, review)
         killed = _kill(scene)
         step.ends(f"asks to publish it: accepted as {operation.operation_id}")
-    with display.step(KILL, f"ends {killed} at once") as step:
+    with display.step(KILL, f"{killed} are gone") as step:
         seen = jonas.get(f"/operations/{operation.operation_id}", Operation)
-        readable = sum(1 for _ in jonas.items("/org/memories", MemoryBody))
+        published = {memory.path for memory in jonas.items("/org/memories", MemoryBody)}
         step.ends(
-            f"ends {killed}, without a warning, while the publication is {seen.status}",
-            f"What is published can be read meanwhile: {readable} documents."
-            if seen.status == "succeeded"
-            else f"Half of a publication is never seen: the API answers, with {readable} documents.",
+            f"{killed} are gone",
+            f"The API says: the publication is {seen.status},"
+            f" {len(proposed & published)} of its {len(proposed)} documents can be read.",
         )
-    with display.step("Canonry", "starts them again and goes on with what it accepted") as step:
+    with display.step("Canonry", "starts again what died, and goes on with what was accepted") as step:
         result = jonas.outcome(seen, MergeResult)
-        step.ends(f"went on by itself: {seen.status}, then succeeded")
-    with display.step(JONAS, "does not trust it, and asks again") as step:
+        step.ends("has started again what died, and the publication has gone on by itself")
+    with display.step(JONAS, "asks again, as if the answer had been lost") as step:
         again = jonas.outcome(ask_to_merge(jonas, review), MergeResult)
         commits = commits_of(jonas, result.review)
         if len(commits) != 1 or again.commit_id != result.commit_id:
             raise CommandFailed(f"{review.review_id} has {len(commits)} commits, and should have one.")
         step.ends(
-            "asks again, as if the answer had been lost: same answer, and one commit, not two",
-            f"Version {commits[0].version}, {result.applied_operation_count} documents, commit {commits[0].commit_id[:32]}…",
+            "asks again, as if the answer had been lost: the same answer",
+            f"Published once: {scene.publication(result)}",
         )
     return result
 
 
 def _kill(scene: Scene) -> str:
     """Kill them first, and only then find words."""
-    victims = [(part.name, part.pid) for part in scene.parts if part.name in KILLED]
+    victims = [(part.name, part.pid) for part in scene.parts if part.name in NAMES]
     for _, pid in victims:
         send(pid, signal.SIGKILL)
-    return " and ".join(f"{name.replace('temporal', 'Temporal')} (process {pid})" for name, pid in victims)
+    return " and ".join(f"{NAMES[name]} (process {pid})" for name, pid in victims)

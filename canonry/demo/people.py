@@ -17,9 +17,16 @@ from models.schemas.tenancy import IssuedTokenView, MemberView, MeView, ProjectV
 FOLDER = "demo"
 DAYS = 30
 OWNER, MIRA, JONAS, WEI = "Owner", "Mira", "Jonas", "Wei"
-COLOURS = {OWNER: "bold", MIRA: "bold cyan", JONAS: "bold green", WEI: "bold magenta"}
 PROJECT_NOTE = "A project of the demonstration."
 PLATFORM, SUPPORT = "Platform", "Support"
+COLOURS = {
+    OWNER: "bold",
+    MIRA: "bold cyan",
+    JONAS: "bold green",
+    WEI: "bold magenta",
+    PLATFORM: "bold",
+    SUPPORT: "bold",
+}
 Report = Callable[[str], None]
 
 
@@ -130,8 +137,8 @@ def the_cast(owner: Remote, projects: Mapping[str, str], data: Path, report: Rep
 def describe(remote: Remote) -> str:
     """What the server says that a token's user may do."""
     me = remote.get("/me", MeView)
-    roles = [f"{me.role} of the organization", *(f"{each.role} of {each.name}" for each in me.projects)]
-    return f"{', '.join(roles)}; token: {' and '.join(me.permissions)}"
+    roles = [f"organization: {me.role}", *(f"{each.name}: {each.role}" for each in me.projects)]
+    return " · ".join([*roles, f"token: {', '.join(me.permissions)}"])
 
 
 def _user(owner: Remote, part: Part) -> UserView:

@@ -1,6 +1,7 @@
 """The chapter of what each project reads, recomputed by its readers and shown side by side."""
 
 from collections.abc import Callable
+from functools import partial
 
 from rich.table import Table
 from rich.text import Text
@@ -30,7 +31,7 @@ def _recomputed(scene: Scene, who: str, remote: Remote, project: str) -> Reading
     with scene.display.step(who, f"fetches what {project} reads") as step:
         reading = read_snapshot(remote, scene.projects[project])
         texts = counted(len(reading.texts), "text")
-        step.ends(f"recomputes what {project} reads: {texts}, tree and commit are what they claim to be")
+        step.ends(f"recomputes what {project} reads: {texts}, tree and commit are as claimed")
     return reading
 
 
@@ -42,13 +43,17 @@ def _side_by_side(platform: Reading, support: Reading) -> Table:
         ("version", lambda reading: str(reading.commit.version)),
         ("commit", lambda reading: f"{reading.commit.commit_id[:DIGITS]}…"),
         ("tree", lambda reading: f"{reading.commit.tree_id[:DIGITS]}…"),
-        *(("in both", lambda reading, memory_id=memory_id: reading.paths[memory_id]) for memory_id in sorted(shared)),
+        *(("in both", partial(_place, memory_id)) for memory_id in sorted(shared)),
     ]
     table = Table.grid(padding=(0, 1))
     table.add_row("  ", "", Text(PLATFORM, style="bold"), Text(SUPPORT, style="bold"))
     for name, shown in rows:
         table.add_row("  ", Text(name, style="dim"), Text(shown(platform)), Text(shown(support)))
     return table
+
+
+def _place(memory_id: str, reading: Reading) -> str:
+    return f"{reading.paths[memory_id]} {memory_id}"
 
 
 def _folders(reading: Reading) -> str:

@@ -41,7 +41,8 @@ def reject_and_improve(scene: Scene) -> None:
     """A Review is sent back with a reason, and comes back better."""
     scene.display.chapter(
         "Rejected with a reason, and better the second time",
-        "Every submission is kept, with a SHA-256 of what it comes to. An approval holds for that one alone.",
+        "Every submission is kept, with a SHA-256 of what it comes to. An approval is bound to that hash:",
+        "what was not read cannot be published.",
     )
     review = scene.find(PLATFORM, script.FLAGS_TITLE)
     review = _propose_flags(scene) if review is None else scene.proposed_before(review)
@@ -59,12 +60,12 @@ def move_in_both_projects(scene: Scene) -> None:
         "A document is known by its id and not by its path. Whoever reads it keeps reading it.",
     )
     review = scene.find(PLATFORM, script.RENAME_TITLE)
-    if review is not None and scene.published_before(review):
-        return
     before = _readings(scene)
-    scene.publish(_propose_move(scene, before[PLATFORM]) if review is None else scene.proposed_before(review))
-    for name, after in _readings(scene).items():
-        _tell_of_move(scene, name, before[name], after)
+    review = _propose_move(scene, before[PLATFORM]) if review is None else scene.proposed_before(review)
+    scene.publish(review)
+    if review.status != "merged":
+        for name, after in _readings(scene).items():
+            _tell_of_move(scene, name, before[name], after)
 
 
 def leave_open(scene: Scene) -> ReviewBody:
@@ -117,7 +118,9 @@ def _propose_flags(scene: Scene) -> ReviewBody:
     with scene.display.step(MIRA, "proposes a convention") as step:
         page = creation(script.FLAGS, "feature-flags.first.md", "How unfinished work goes out, and how a flag ends")
         review = submit(scene.cast.mira, script.FLAGS_TITLE, [_draft(scene, PLATFORM, script.FLAGS_TITLE, page)])
-        step.ends(f"proposes “{review.title}”: submission {review.submission}, {review.result_hash[:SHORT]}…")
+        step.ends(
+            f"proposes “{review.title}”: submission {review.submission}, {review.result_hash[:SHORT]}…",
+        )
     return review
 
 
@@ -162,17 +165,21 @@ def _propose_move(scene: Scene, before: Reading) -> ReviewBody:
         review = submit(
             scene.cast.mira, script.RENAME_TITLE, [_draft(scene, PLATFORM, script.RENAME_TITLE, *operations)]
         )
-        links = counted(len(changed) - 1, "document that links")
-        step.ends(f"proposes “{review.title}”", f"{script.INCIDENT} → {script.RENAMED}, {links} to it, a new section")
+        links = counted(len(changed) - 1, "other document")
+        step.ends(
+            f"proposes “{review.title}”",
+            f"{script.INCIDENT} gets a section and becomes {new}; the link in {links} follows.",
+        )
     return review
 
 
 def _tell_of_move(scene: Scene, name: str, before: Reading, after: Reading) -> None:
     memory_id = after.at(script.RENAMED)
+    places = f"{before.paths[memory_id]} → {after.paths[memory_id]}"
     scene.display.tell(
         name,
-        f"version {before.commit.version} → {after.commit.version}: {memory_id}",
-        f"stood at {before.paths[memory_id]}, stands at {after.paths[memory_id]}",
+        f"version {before.commit.version} → {after.commit.version}: {places}",
+        f"The same document as before: {memory_id}",
     )
 
 

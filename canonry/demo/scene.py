@@ -28,8 +28,10 @@ class Scene:
 
     def proposed_before(self, review: ReviewBody) -> ReviewBody:
         """Say that a Review is there already."""
-        told = f"proposed “{review.title}”, with {counted(len(review.drafts), 'Draft')}; it is {review.status} now"
-        self.display.before(MIRA, told)
+        life = " → ".join(event.event for event in review.timeline)
+        self.display.before(
+            MIRA, f"proposed “{review.title}”: {counted(len(review.drafts), 'Draft')}, {review.status}", life
+        )
         return review
 
     def approve(self, review: ReviewBody) -> ReviewBody:
@@ -53,8 +55,8 @@ class Scene:
     def published_before(self, review: ReviewBody) -> bool:
         """Whether the Review is published already; then it says by whom, when, and as which version."""
         for commit in commits_of(self.cast.owner, review) if review.status == "merged" else ():
-            when = f"{commit.created_at:%d %B %Y at %H:%M} UTC"
-            told = f"published it on {when}: version {commit.version}, commit {commit.commit_id[:SHORT]}…"
+            when = f"{commit.created_at:%Y-%m-%d %H:%M} UTC"
+            told = f"published it, {when}: version {commit.version}, commit {commit.commit_id[:SHORT]}…"
             self.display.before(self.cast.name(commit.created_by), told)
         return review.status == "merged"
 
