@@ -39,7 +39,8 @@ def merged_result(place: Somewhere, operation: StoredOperation) -> dict[str, obj
 
 
 def staged_texts(place: Somewhere) -> int:
-    return int(fetch(place, "select count(content) from import_files where org_id = :o")[0][0])
+    (row,) = fetch(place, "select count(content) as texts from import_files where org_id = :o")
+    return int(row.texts)
 
 
 def the_first_draft(place: Somewhere) -> DraftRow:
