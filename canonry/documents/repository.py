@@ -65,6 +65,8 @@ def _opened(path: Path) -> Repo:
 def _root(repository: Repo, path: Path, revision: str) -> ObjectID:
     """The tree of the folder at the revision."""
     try:
+        if "" in revision.split("/"):  # no name of git's, and dulwich only warns
+            raise KeyError(revision)
         tree: ObjectID = parse_commit(repository, revision).tree
     except AmbiguousShortId:
         raise CommandFailed(f"{revision} is the beginning of several commits in {path}.") from None
