@@ -108,7 +108,7 @@ class Display:
 
     def note(self, line: str) -> None:
         """A line of the servers' supervisor, from whatever thread."""
-        self._print(self._row("", Text("Canonry", style="dim"), Text(line, style="dim"), ""))
+        self._print(_row("", Text("Canonry", style="dim"), Text(line, style="dim"), ""))
 
     def show(self, renderable: RenderableType) -> None:
         """Something of another shape."""
@@ -117,38 +117,27 @@ class Display:
     def _end(self, step: Step, mark: str, duration: str) -> None:
         self._print(self._line(step, Text(mark, style="green" if mark == DONE else "dim"), duration))
         for detail in step.details:
-            self._print(self._row("", Text(), Text(detail, style="dim"), ""))
+            self._print(_row("", Text(), Text(detail, style="dim"), ""))
 
     def _now(self) -> RenderableType:
-        """What moves at the bottom: the step, and how much of the story is told."""
+        """What moves at the bottom: the step, how far it is, and how much of the story is told.
+
+        Always four lines: printing from two threads, `rich` finds the lines to replace by their number alone.
+        """
         told = Table.grid(padding=(0, 1))
-        bar = ProgressBar(total=self._chapters, completed=self._chapter, width=BAR_WIDTH)
         seconds = time.monotonic() - self._began
-        told.add_row("  ", bar, Text(f"{self._chapter} of {self._chapters}   {seconds:.0f} s", style="dim"))
+        chapters = Text(f"{self._chapter} of {self._chapters}   {seconds:.0f} s", style="dim", no_wrap=True)
+        told.add_row("  ", ProgressBar(total=self._chapters, completed=self._chapter, width=BAR_WIDTH), chapters)
         step = self._step
         if step is None:
-            return Group(Text(), told)
-        lines = [self._line(step, Spinner("dots", style="cyan"), f"{step.seconds:.1f} s")]
-        if step.total:
-            how_far = Table.grid(padding=(0, 1))
-            bar = ProgressBar(total=step.total, completed=step.done, width=BAR_WIDTH)
-            how_far.add_row(" " * (NAME_WIDTH + 3), bar, f"{step.done} of {step.total}")
-            lines.append(how_far)
-        return Group(*lines, Text(), told)
+            return Group(Text(), Text(), Text(), told)
+        line = self._line(step, Spinner("dots", style="cyan"), f"{step.seconds:.1f} s", one_line=True)
+        return Group(line, _how_far(step), Text(), told)
 
-    def _line(self, step: Step, mark: RenderableType, duration: str) -> Table:
+    def _line(self, step: Step, mark: RenderableType, duration: str, *, one_line: bool = False) -> Table:
         who = Text(step.who, style=self._styles.get(step.who, "dim"))
-        return self._row(mark, who, Text(step.sentence), duration)
-
-    def _row(self, mark: RenderableType, who: Text, sentence: Text, duration: str) -> Table:
-        row = Table.grid(padding=(0, 1), expand=True)
-        row.add_column(width=1)
-        row.add_column(width=1)
-        row.add_column(width=NAME_WIDTH)
-        row.add_column(ratio=1)
-        row.add_column(width=7, justify="right", style="cyan")
-        row.add_row("", mark, who, sentence, duration)
-        return row
+        sentence = Text(step.sentence, no_wrap=one_line, overflow="ellipsis")
+        return _row(mark, who, sentence, duration)
 
     def _print(self, renderable: RenderableType) -> None:
         if self._console.is_terminal:
@@ -165,6 +154,26 @@ def a_console() -> Console:
     console = Console(highlight=False)
     console.width = min(WIDTH, console.width) if console.is_terminal else WIDTH
     return console
+
+
+def _row(mark: RenderableType, who: Text, sentence: Text, duration: str) -> Table:
+    row = Table.grid(padding=(0, 1), expand=True)
+    row.add_column(width=1)
+    row.add_column(width=1)
+    row.add_column(width=NAME_WIDTH)
+    row.add_column(ratio=1)
+    row.add_column(width=7, justify="right", style="cyan", no_wrap=True)
+    row.add_row("", mark, who, sentence, duration)
+    return row
+
+
+def _how_far(step: Step) -> RenderableType:
+    if not step.total:
+        return Text()
+    row = Table.grid(padding=(0, 1))
+    bar = ProgressBar(total=step.total, completed=step.done, width=BAR_WIDTH)
+    row.add_row(" " * (NAME_WIDTH + 3), bar, Text(f"{step.done} of {step.total}", no_wrap=True))
+    return row
 
 
 def _duration(seconds: float) -> str:
