@@ -1,5 +1,6 @@
 """Imports: files are staged, then become Drafts and one Review by a workflow (publication.md §6)."""
 
+from activities.importing import OVERTAKEN
 from activities.requests import ImportRequest
 from api.answers import Answer, answer
 from api.calls import Read, Write
@@ -132,7 +133,7 @@ def list_import_files(call: Read, import_id: str) -> Answer:
     accepts=StartImport,
     answers=ImportBody,
     tried=ImportTrial,
-    problems=(ProjectArchived, OperationInvalid),
+    problems=(ProjectArchived, OperationInvalid, *OVERTAKEN),
 )
 def start_import(call: Write, import_id: str) -> StoredOperation | Answer:
     """Make Drafts and one Review of what is staged; the same start again answers its operation."""

@@ -79,6 +79,9 @@ MEMBERS: list[tuple[str, str, str, Json, str]] = [
     ("PATCH", "/drafts/{draft}", "title", {"title": LONE}, "lone_surrogate"),
     ("POST", "/drafts/{draft}/operations", "operations[0].memory_id", TARGETED, "lone_surrogate"),
     ("POST", "/drafts/{draft}/operations", "operations[0].action", {"operations": [{"action": LONE}]}, "not_allowed"),
+    ("POST", "/imports", "project_id", {"project_id": LONE}, "lone_surrogate"),
+    ("POST", "/imports", "title", {"project_id": "{project}", "title": LONE}, "lone_surrogate"),
+    ("POST", "/imports", "source", {"project_id": "{project}", "source": LONE}, "lone_surrogate"),
     ("POST", "/reviews", "project_id", {"project_id": LONE, "title": "t", "drafts": []}, "lone_surrogate"),
     ("POST", "/reviews", "title", {"project_id": "{project}", "title": LONE, "drafts": []}, "lone_surrogate"),
     ("POST", "/reviews", "description", {"project_id": "{project}", "description": LONE}, "lone_surrogate"),
@@ -136,6 +139,11 @@ def test_a_lone_surrogate_in_a_proposed_text_makes_the_operation_invalid(
 
 def test_a_lone_surrogate_in_a_comment_makes_it_invalid(site: Site) -> None:
     problem(site.send("POST", "/reviews/{review}/comments", {"body": LONE}), 422, "operation_invalid")
+
+
+def test_a_lone_surrogate_in_a_prefix_makes_it_invalid(site: Site) -> None:
+    body: Json = {"project_id": site.ids["project"], "prefix": LONE}
+    assert problem(site.send("POST", "/imports", body), 422, "operation_invalid")["rule"] == "lone_surrogate"
 
 
 @pytest.mark.parametrize("user_id", [LONE, "a\0", "x" * 201, ""])

@@ -19,6 +19,7 @@ from tests.client import (
     problem,
     refused_fields,
 )
+from tests.imports_over_http import an_import
 from tests.proposals import (
     a_draft,
     a_review,
@@ -74,6 +75,7 @@ def scene(api: Client, worker: object) -> Scene:
             "project": project_id,
             "draft": str(a_draft(organization.owner, project_id, creates("b.md"))["draft_id"]),
             "review": str(review["review_id"]),
+            "import": str(an_import(organization.owner, project_id)["import_id"]),
             "comment": str(comment["comment_id"]),
             "memory": memory_id,
             "commit": str(commit["commit_id"]),
@@ -85,6 +87,9 @@ def scene(api: Client, worker: object) -> Scene:
 ROUTES = [
     ("PATCH", "/drafts/{draft}", False, True),
     ("POST", "/drafts/{draft}/operations", False, True),
+    ("POST", "/imports/{import}/files", False, False),
+    ("POST", "/imports/{import}/start", False, False),
+    ("POST", "/imports/{import}/start?dry_run=true", False, False),
     ("PATCH", "/reviews/{review}", True, True),
     ("POST", "/reviews/{review}/submissions", True, False),
     ("POST", "/reviews/{review}/withdrawals", True, False),
@@ -133,6 +138,9 @@ READS = [
     "/drafts",
     "/drafts/{draft}",
     "/drafts/{draft}/result",
+    "/imports",
+    "/imports/{import}",
+    "/imports/{import}/files",
     "/reviews",
     "/reviews/{review}",
     "/reviews/{review}/mergeability",
@@ -168,7 +176,7 @@ def test_a_discard_takes_no_parameters(scene: Scene) -> None:
     assert refused_fields(refused) == {("force", "unknown")}
 
 
-@pytest.mark.parametrize("path", ["/drafts", "/reviews"])
+@pytest.mark.parametrize("path", ["/drafts", "/imports", "/reviews"])
 def test_a_project_named_in_the_body_is_found_before_the_body_is_judged(scene: Scene, path: str) -> None:
     invalid: Json = {"project_id": scene.project_id, "title": 1, "no_such": True}
     problem(scene.owner.with_token(None).post(path, invalid), 401, "unauthenticated")

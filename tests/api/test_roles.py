@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from tests.client import Client, Json, Organization, a_member, a_person, a_project, an_organization, ok, problem
+from tests.imports_over_http import a_file, an_import, path_of
 from tests.proposals import WAIT, a_draft, a_review, creates, published, references, submit
 
 pytestmark = pytest.mark.usefixtures("worker")
@@ -25,6 +26,7 @@ class Scene:
     review: Json
     comment: Json
     draft: Json
+    import_path: str
 
     @property
     def review_path(self) -> str:
@@ -52,11 +54,24 @@ def scene(api: Client, worker: object) -> Scene:
         "author": author,
     }
     draft = a_draft(author, project_id, creates("b.md"))
-    return Scene(organization, project_id, memory_id, people, review, comment, draft)
+    import_path = path_of(an_import(author, project_id))
+    return Scene(organization, project_id, memory_id, people, review, comment, draft, import_path)
 
 
 def proposes(scene: Scene, client: Client) -> httpx.Response:
     return client.post("/drafts", {"project_id": scene.project_id})
+
+
+def opens_an_import(scene: Scene, client: Client) -> httpx.Response:
+    return client.post("/imports", {"project_id": scene.project_id})
+
+
+def stages(scene: Scene, client: Client) -> httpx.Response:
+    return client.post(f"{scene.import_path}/files", {"files": [a_file("a.md")]})
+
+
+def tries(scene: Scene, client: Client) -> httpx.Response:
+    return client.post(f"{scene.import_path}/start?dry_run=true", {})
 
 
 def submits(scene: Scene, client: Client) -> httpx.Response:
@@ -123,6 +138,9 @@ def reads(path: str) -> Act:
 # present one, so that whoever may give them gets 409 or 412, and nothing changes.
 TABLE: list[tuple[Act, tuple[int, ...], int]] = [
     (proposes, (201, 201, 201, 201, 403, 404), 201),
+    (opens_an_import, (201, 201, 201, 201, 403, 404), 201),
+    (stages, (404, 404, 404, 404, 404, 404), 200),
+    (tries, (404, 404, 404, 404, 404, 404), 200),
     (submits, (400, 400, 400, 400, 403, 404), 400),
     (selects, (200, 200, 200, 403, 403, 404), 403),
     (comments, (201, 201, 201, 201, 403, 404), 201),

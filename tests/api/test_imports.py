@@ -1,0 +1,236 @@
+"""Imports are opened, staged and read by their author (publication.md §6)."""
+
+import json
+
+import pytest
+
+from tests.client import (
+    Client,
+    Json,
+    a_member,
+    a_person,
+    an_organization,
+    items,
+    ok,
+    problem,
+    refused_fields,
+)
+from tests.imports_over_http import a_file, an_import, path_of, reported, stage, staged_files
+from tests.proposals import a_place, all_items
+
+
+def test_an_import_is_opened_with_everything_the_contract_names(api: Client) -> None:
+    organization, project_id = a_place(api)
+    made = ok(organization.owner.post("/imports", {"project_id": project_id}), 201)
+    expected: Json = {
+        "import_id": made["import_id"],
+        "project_id": project_id,
+        "title": "Import",
+        "mirror": False,
+        "prefix": "",
+        "source": None,
+        "status": "staging",
+        "staged": 0,
+        "progress": {"step": "staging", "done": 0, "total": 0},
+        "reports": [],
+        "review_id": None,
+        "operation_id": None,
+        "counts": None,
+        "created_at": made["created_at"],
+        "updated_at": made["created_at"],
+    }
+    assert made == expected
+    assert ok(organization.owner.get(path_of(made))) == made
+
+
+@pytest.mark.parametrize(
+    ("members", "refused"),
+    [
+        ({"title": ""}, ("title", "blank")),
+        ({"title": "t" * 201}, ("title", "too_long")),
+        ({"mirror": "true"}, ("mirror", "type")),
+        ({"prefix": None}, ("prefix", "null")),
+        ({"prefix": "p" * 513}, ("prefix", "too_long")),
+        ({"source": ""}, ("source", "too_short")),
+        ({"source": "s" * 201}, ("source", "too_long")),
+        ({"source": "a\tb"}, ("source", "invisible")),
+        ({"source": " "}, ("source", "invisible")),
+    ],
+)
+def test_what_the_schema_can_tell_is_refused(api: Client, members: Json, refused: tuple[str, str]) -> None:
+    organization, project_id = a_place(api)
+    response = organization.owner.post("/imports", {"project_id": project_id, **members})
+    assert refused_fields(response) == {refused}
+
+
+def test_a_prefix_is_a_path_and_one_trailing_slash_is_dropped(api: Client) -> None:
+    organization, project_id = a_place(api)
+    assert an_import(organization.owner, project_id, prefix="doce\u0301s/")["prefix"] == "doc\u00e9s"
+    assert an_import(organization.owner, project_id, prefix="/")["prefix"] == ""
+    for prefix, rule in (("/docs", "absolute"), ("docs//", "empty_segment"), ("a\\b", "backslash")):
+        refused = organization.owner.post("/imports", {"project_id": project_id, "prefix": prefix})
+        document = problem(refused, 422, "operation_invalid")
+        assert (document["field"], document["rule"]) == ("prefix", rule)
+
+
+def test_the_same_source_is_the_same_import_until_it_has_ended(api: Client) -> None:
+    organization, project_id = a_place(api)
+    member = a_member(organization, project_id).client
+    first = an_import(organization.owner, project_id, a_file("a.md"), source="laptop", title="T")
+    again = an_import(organization.owner, project_id, source="laptop", title="T")
+    assert (again["import_id"], again["staged"]) == (first["import_id"], 1)
+    assert an_import(member, project_id, source="laptop", title="T")["import_id"] != first["import_id"]
+    assert an_import(organization.owner, project_id, title="T")["import_id"] != first["import_id"]
+    for other in ({"title": "U"}, {"title": "T", "mirror": True}, {"title": "T", "prefix": "p"}):
+        refused = organization.owner.post("/imports", {"project_id": project_id, "source": "laptop", **other})
+        assert problem(refused, 409, "already_exists")["import_id"] == first["import_id"]
+
+
+def test_who_proposes_a_draft_opens_an_import(api: Client) -> None:
+    organization, project_id = a_place(api)
+    body: Json = {"project_id": project_id}
+    ok(a_member(organization, project_id).client.post("/imports", body), 201)
+    problem(a_member(organization, project_id, "viewer").client.post("/imports", body), 403, "forbidden")
+    problem(a_person(organization).client.post("/imports", body), 404, "not_found")
+    problem(organization.owner.post("/imports", {"project_id": "prj_unknown", "x": 1}), 404, "not_found")
+
+
+def test_files_are_staged_by_path_and_another_text_replaces(api: Client) -> None:
+    organization, project_id = a_place(api)
+    made = an_import(organization.owner, project_id, a_file("e\u0301.md", "\ufeffone\r\n"), a_file("a.md"))
+    assert (made["staged"], made["progress"]) == (2, {"step": "staging", "done": 2, "total": 2})
+    first = staged_files(organization.owner, made)
+    assert [file["path"] for file in first] == ["a.md", "\u00e9.md"]
+    again = stage(
+        organization.owner,
+        made,
+        a_file("\u00e9.md", "one\n"),
+        a_file("a.md", "two\n", description=" d ", memory_id="ctx_1"),
+    )
+    assert again["staged"] == 2
+    second = staged_files(organization.owner, made)
+    assert second[1] == first[1]
+    assert second[0]["content_hash"] != first[0]["content_hash"]
+    assert (second[0]["description"], second[0]["memory_id"]) == ("d", "ctx_1")
+    assert (first[0]["description"], first[0]["memory_id"]) == (None, None)
+
+
+def test_a_path_staged_twice_in_one_request_says_what_it_said_last(api: Client) -> None:
+    organization, project_id = a_place(api)
+    twice = an_import(organization.owner, project_id, a_file("a.md", "one\n"), a_file("a.md", "two\n"))
+    once = an_import(organization.owner, project_id, a_file("a.md", "two\n"))
+    assert twice["staged"] == 1
+    assert staged_files(organization.owner, twice) == staged_files(organization.owner, once)
+
+
+def test_staged_files_are_listed_by_path_page_by_page(api: Client) -> None:
+    organization, project_id = a_place(api)
+    paths = [f"{number:02}.md" for number in range(7)]
+    made = an_import(organization.owner, project_id, *(a_file(path) for path in reversed(paths)))
+    found = all_items(organization.owner, f"{path_of(made)}/files", limit=3)
+    assert [file["path"] for file in found] == paths
+
+
+def test_what_breaks_a_rule_of_content_is_reported_and_left_out(api: Client) -> None:
+    organization, project_id = a_place(api)
+    files: list[Json] = [
+        a_file("good.md"),
+        a_file("a\\b.md"),
+        a_file("blank.md", ""),
+        a_file("big.md", "x" * 262_144),
+        a_file("nul\0.md"),
+        a_file("lone.md", "\ud800"),
+        a_file("line.md", description="a\nb"),
+        a_file("id.md", memory_id="prv_1"),
+    ]
+    made = an_import(organization.owner, project_id)
+    response = organization.owner.request(
+        "POST",
+        f"{path_of(made)}/files",
+        content=json.dumps({"files": files}).encode(),
+        headers={"Content-Type": "application/json"},
+    )
+    body = ok(response)
+    assert body["staged"] == len(files)
+    assert reported(body) == [
+        ("a\\b.md", "operation_invalid"),
+        ("big.md", "too_large"),
+        ("blank.md", "operation_invalid"),
+        ("id.md", "operation_invalid"),
+        ("line.md", "operation_invalid"),
+        ("lone.md", "operation_invalid"),
+        ("nul\\u0000.md", "operation_invalid"),
+    ]
+    hashes = {str(file["path"]): file["content_hash"] for file in staged_files(organization.owner, made)}
+    assert [path for path, content_hash in hashes.items() if content_hash is not None] == ["good.md"]
+    mended = stage(organization.owner, made, a_file("blank.md"))
+    assert "blank.md" not in dict(reported(mended))
+
+
+@pytest.mark.parametrize(
+    ("body", "refused"),
+    [
+        ({"files": []}, ("files", "too_short")),
+        ({"files": [{"path": "a", "content": "x"}] * 1_001}, ("files", "too_long")),
+        ({"files": [{"path": 1, "content": "x"}]}, ("files[0].path", "type")),
+        ({"files": [{"path": "a"}]}, ("files[0].content", "missing")),
+        ({"files": [{"path": "a", "content": None}]}, ("files[0].content", "null")),
+        ({"files": [{"path": "a", "content": "x", "description": None}]}, ("files[0].description", "null")),
+        ({"files": [{"path": "a", "content": "x", "kind": "k"}]}, ("files[0].kind", "unknown")),
+    ],
+)
+def test_the_shape_of_files_is_that_of_the_request(api: Client, body: Json, refused: tuple[str, str]) -> None:
+    organization, project_id = a_place(api)
+    made = an_import(organization.owner, project_id)
+    assert refused_fields(organization.owner.post(f"{path_of(made)}/files", body)) == {refused}
+
+
+def test_an_archived_project_takes_no_import_and_no_files(api: Client) -> None:
+    organization, project_id = a_place(api)
+    made = an_import(organization.owner, project_id)
+    ok(organization.owner.patch(f"/projects/{project_id}", {"state": "archived"}, version=1))
+    body: Json = {"project_id": project_id, "prefix": "/broken"}
+    problem(organization.owner.post("/imports", body), 409, "project_archived")
+    problem(organization.owner.post(f"{path_of(made)}/files", {"files": [a_file("a.md")]}), 409, "project_archived")
+    problem(organization.owner.post(f"{path_of(made)}/start?dry_run=true", {}), 409, "project_archived")
+    assert ok(organization.owner.get(path_of(made)))["status"] == "staging"
+
+
+def test_lists_show_the_callers_own_newest_first_without_reports(api: Client) -> None:
+    organization, project_id = a_place(api)
+    member = a_member(organization, project_id).client
+    mine = [str(an_import(member, project_id)["import_id"]) for _ in range(3)]
+    an_import(organization.owner, project_id)
+    shown = all_items(member, "/imports", limit=2)
+    assert [listed["import_id"] for listed in shown] == mine[::-1]
+    assert "reports" not in shown[0]
+    assert len(items(member.get("/imports", project_id=project_id, status="staging"))) == 3
+    assert items(member.get("/imports", project_id="prj_unknown")) == []
+    assert items(member.get("/imports", status="running")) == items(member.get("/imports", status="failed")) == []
+    assert refused_fields(member.get("/imports", status="open")) == {("status", "not_allowed")}
+
+
+def test_nobody_else_sees_an_import(api: Client) -> None:
+    organization, project_id = a_place(api)
+    person = a_member(organization, project_id)
+    path = path_of(an_import(person.client, project_id, a_file("a.md")))
+    for other in (organization.owner, an_organization(api).owner, a_member(organization, project_id, "admin").client):
+        problem(other.get(path), 404, "not_found")
+        problem(other.get(f"{path}/files"), 404, "not_found")
+        problem(other.post(f"{path}/files", {"files": [a_file("b.md")]}), 404, "not_found")
+        problem(other.post(f"{path}/start", {}), 404, "not_found")
+    membership = f"/projects/{project_id}/members/{person.user_id}"
+    assert organization.owner.delete(membership).status_code == 204
+    hidden = problem(person.client.get(path), 404, "not_found")
+    assert hidden["detail"] == problem(person.client.get("/imports/imp_unknown"), 404, "not_found")["detail"]
+    assert items(person.client.get("/imports")) == []
+
+
+def test_an_author_who_became_a_viewer_stages_and_starts_nothing_more(api: Client) -> None:
+    organization, project_id = a_place(api)
+    person = a_member(organization, project_id)
+    path = path_of(an_import(person.client, project_id, a_file("a.md")))
+    ok(organization.owner.patch(f"/projects/{project_id}/members/{person.user_id}", {"role": "viewer"}))
+    problem(person.client.post(f"{path}/files", {"files": [a_file("b.md")]}), 403, "forbidden")
+    problem(person.client.post(f"{path}/start", {}), 403, "forbidden")
+    assert ok(person.client.get(path))["staged"] == 1
