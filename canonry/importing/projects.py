@@ -45,13 +45,13 @@ def choose_project(remote: Remote, wanted: str | None, *, create: bool) -> Proje
     known = list(remote.items("/projects", Project))
     if wanted is None:
         return _only(_writable(remote, known))
-    found = _named(known, wanted)
+    found = named(known, wanted)
     if found is not None:
         return found
     if create:
         return _made(remote, wanted)
     raise CommandFailed(
-        f"There is no project {wanted} for this token ({_listed(known)}); with --create-project it is made."
+        f"There is no project {wanted} for this token ({listed(known)}); with --create-project it is made."
     )
 
 
@@ -61,7 +61,7 @@ def _only(candidates: list[Project]) -> Project:
             "There is no project yet that this token may write to; --project NAME --create-project makes one."
         )
     if len(candidates) > 1:
-        raise CommandFailed(f"Say which project by --project ({_listed(candidates)}).")
+        raise CommandFailed(f"Say which project by --project ({listed(candidates)}).")
     return candidates[0]
 
 
@@ -76,7 +76,7 @@ def _writable(remote: Remote, known: list[Project]) -> list[Project]:
     ]
 
 
-def _named(known: list[Project], wanted: str) -> Project | None:
+def named(known: list[Project], wanted: str) -> Project | None:
     """By id first, then by slug, then by name whatever its case."""
     folded = wanted.casefold()
     found = (
@@ -96,5 +96,5 @@ def _made(remote: Remote, name: str) -> Project:
         raise CommandFailed(f"There is a project {name}, but this token may not use it.") from refusal
 
 
-def _listed(projects: list[Project]) -> str:
+def listed(projects: list[Project]) -> str:
     return ", ".join(each.slug for each in projects) or "it sees none"
