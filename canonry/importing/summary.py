@@ -20,7 +20,7 @@ def show_import(done: Import, reports: Sequence[FileReport], *, again: bool) -> 
             f"Just this was imported before ({done.import_id}), and its Review is not closed yet: going on with that."
         )
     if done.counts is not None:
-        print(_counted(done.counts))
+        print(f"The import: {_counted(done.counts)}")
     show_reports(reports)
     if done.review_id is None:
         print("There is nothing to review: whatever could be imported is published already.")
@@ -37,8 +37,7 @@ def show_preview(preview: Preview, reports: Sequence[FileReport]) -> None:
     for change in preview.changes:
         print(_described(change))
     show_reports(reports)
-    print(_counted(preview.counts))
-    print("This was a dry run: nothing has changed.")
+    print(f"A dry run, nothing has changed: {_counted(preview.counts)}")
 
 
 def show_reports(reports: Sequence[FileReport]) -> None:
@@ -70,6 +69,6 @@ def _described(change: Change) -> str:
 
 def _counted(counts: Counts) -> str:
     return (
-        f"{counts.created} to create, {counts.updated} to update, {counts.renamed} to rename,"
-        f" {counts.deleted} to delete, {counts.unchanged} unchanged."
+        f"{counts.created} created, {counts.updated} updated, {counts.renamed} renamed, {counts.deleted} deleted,"
+        f" {counts.unchanged} unchanged."
     )

@@ -51,7 +51,7 @@ def test_a_folder_becomes_one_open_review_that_the_last_lines_name(organization:
 
     review = review_of(organization.owner, done)
     assert (review["status"], review["title"]) == ("open", "Import notes")
-    assert "2 to create" in done.stdout
+    assert "2 created" in done.stdout
     assert done.stdout.splitlines()[-1].startswith("Next: ")
     assert memories(organization.owner) == {}
 
@@ -119,7 +119,7 @@ def test_only_what_has_changed_is_proposed(organization: Organization, tmp_path:
 
     done = import_folder(organization.owner, folder, "--merge")
 
-    assert "0 to create, 1 to update, 0 to rename, 0 to delete, 1 unchanged." in done.stdout
+    assert "0 created, 1 updated, 0 renamed, 0 deleted, 1 unchanged." in done.stdout
     assert body_of(organization.owner, memories(organization.owner)["deploy.md"]) == "# Deploy\n\nTag it, and wait.\n"
 
 
@@ -306,7 +306,7 @@ def test_a_memory_that_the_project_does_not_select_is_left_out(organization: Org
     )
 
     assert "  deploy.md  memory_not_selected  " in done.stdout
-    assert "1 to create" in done.stdout
+    assert "1 created" in done.stdout
 
 
 def test_more_files_than_a_request_holds_become_several_drafts_of_one_review(

@@ -5,17 +5,20 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.client import Client, Organization, a_project, an_organization, items, ok
+from tests.importing import import_environment
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 COLLEAGUE, PUBLISH, RETRY = (
     ROOT / "docs" / "how-to" / f"{name}.md" for name in ("add-a-colleague", "publish-a-change", "retry-safely")
 )
+IMPORT = ROOT / "docs" / "how-to" / "import-a-folder.md"
 WHERE = re.compile(r"^API=\S+ TOKEN=.*$", re.MULTILINE)
 
 pytestmark = [
@@ -74,6 +77,25 @@ def test_the_page_on_retries_shows_a_replay_and_waits_for_an_operation(api: Clie
     assert len(set(re.findall(r"prj_\w+", shown))) == 1
 
 
+def test_the_page_on_imports_proposes_a_folder_merges_it_and_shows_what_an_edit_would_do(
+    api: Client, tmp_path: Path
+) -> None:
+    organization = an_organization(api)
+
+    printed = _run_in(_a_clone(tmp_path), organization, *_blocks(IMPORT))
+
+    assert re.findall(r"^Review rev_\w+ is (\w+)", printed, re.MULTILINE) == ["open", "merged"]
+    assert printed.splitlines()[-2:] == [
+        "update  runbooks/rollback.md",
+        "A dry run, nothing has changed: 0 created, 1 updated, 0 renamed, 0 deleted, 1 unchanged.",
+    ]
+    memories = items(organization.owner.get("/org/memories"))
+    assert {memory["path"]: memory["description"] for memory in memories} == {
+        "on-call.md": "Who is called, and when",
+        "runbooks/rollback.md": "Roll back",
+    }
+
+
 def _blocks(page: Path) -> list[str]:
     return re.findall(r"^```sh\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
@@ -89,6 +111,30 @@ def _at(block: str, organization: Organization, **variables: str) -> str:
     """The block with what a reader has beside it: another server's address, and variables."""
     assignments = "".join(f"{name}='{value}'\n" for name, value in variables.items())
     return assignments + block.replace("http://127.0.0.1:8080", organization.owner.base_url)
+
+
+def _a_clone(folder: Path) -> Path:
+    """A folder in which the command is where a clone has it."""
+    command = folder / ".venv" / "bin" / "canonry"
+    command.parent.mkdir(parents=True)
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m canonry "$@"\n')
+    command.chmod(0o755)
+    return folder
+
+
+def _run_in(clone: Path, organization: Organization, *blocks: str) -> str:
+    """What a shell prints whose commands know the server by variables; it fails at the first command that does."""
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", "\n".join(blocks)],  # noqa: S607  (whichever a reader has)
+        env=import_environment(organization.owner),
+        cwd=clone,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    return done.stdout
 
 
 def _paste(organization: Organization, *blocks: str) -> str:
