@@ -6,7 +6,7 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.messages import Command
-    from workflows.states import LaneState, ProjectionState, ReviewState
+    from workflows.states import ImportState, LaneState, ProjectionState, ReviewState
 
 PAUSE = timedelta(seconds=1)
 
@@ -38,6 +38,16 @@ class ChangedLane:
 class ChangedProjection:
     @workflow.run
     async def run(self, state: ProjectionState) -> None:  # noqa: ARG002  (as the recorded one)
+        await workflow.sleep(PAUSE)
+
+    @workflow.signal
+    def command(self, command: Command) -> None: ...
+
+
+@workflow.defn(name="ImportWorkflow")
+class ChangedImport:
+    @workflow.run
+    async def run(self, state: ImportState) -> None:  # noqa: ARG002  (as the recorded one)
         await workflow.sleep(PAUSE)
 
     @workflow.signal

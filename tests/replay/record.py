@@ -1,19 +1,23 @@
 """Record the histories that the replay tests replay: `python -m tests.replay.record`, from the repository's root.
 
+Words after it name the cases to play, as `import/whole`; without any, all are.
+
 Each case is carried out by the real activities on a real Postgres and Temporal. Run it when a workflow changes on
 purpose, and keep the old files beside the new ones while runs of the old code may still be open.
 """
 
 import asyncio
+import contextlib
 import json
 import os
 import socket
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlalchemy import Engine, text
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowContinuedAsNewError
 
 from models.database import build_engine
 from models.migrations import upgrade
@@ -25,6 +29,7 @@ from tests.workflows.rows import (
     Tenant,
     a_tenant,
     an_accepted_command,
+    an_accepted_import,
     an_accepted_selection,
     an_accepted_submit,
     operation_of,
@@ -179,6 +184,48 @@ async def projection_held_up(studio: Studio) -> str:
     return due.workflow_id
 
 
+async def import_whole(studio: Studio) -> str:
+    due = an_accepted_import(studio.engine, studio.tenant, ["a.md", "b/c.md"])
+    await studio.finish(due)
+    await studio.ended(due.workflow_id)
+    return due.workflow_id
+
+
+async def import_of_batches(studio: Studio) -> str:
+    due = an_accepted_import(studio.engine, studio.tenant, [f"{number}.md" for number in range(2_001)])
+    await studio.finish(due)
+    await studio.ended(due.workflow_id)
+    return due.workflow_id
+
+
+async def import_of_nothing(studio: Studio) -> str:
+    due = an_accepted_import(studio.engine, studio.tenant, [])
+    await studio.finish(due)
+    await studio.ended(due.workflow_id)
+    return due.workflow_id
+
+
+async def import_held_up(studio: Studio) -> str:
+    due = an_accepted_import(studio.engine, studio.tenant, ["a.md"])
+    await _held_up(studio, due)
+    await studio.ended(due.workflow_id)
+    return due.workflow_id
+
+
+async def import_continued(studio: Studio) -> str:
+    due = an_accepted_import(studio.engine, studio.tenant, ["a.md"])
+    with studio.engine.begin() as connection:  # no Draft can be submitted meanwhile
+        connection.execute(
+            text("select 1 from organization_refs where org_id = :org_id for update"), {"org_id": due.org_id}
+        )
+        await studio.deliver(due)
+        first = await studio.client.get_workflow_handle(due.workflow_id).describe()
+        with contextlib.suppress(WorkflowContinuedAsNewError):
+            await studio.client.get_workflow_handle(due.workflow_id, run_id=first.run_id).result(follow_runs=False)
+    await studio.finish(due)
+    return f"{due.workflow_id} {first.run_id}"
+
+
 async def _held_up(studio: Studio, due: Due) -> None:
     """Carry out a command while the coordination row is locked for longer than the lock time-out, twice."""
     with studio.engine.begin() as connection:
@@ -203,14 +250,19 @@ CASES: Mapping[str, Callable[[Studio], Awaitable[str]]] = {
     "publication_lane/held_up": lane_held_up,
     "projection/changed": projection_changed,
     "projection/held_up": projection_held_up,
+    "import/whole": import_whole,
+    "import/of_batches": import_of_batches,
+    "import/of_nothing": import_of_nothing,
+    "import/held_up": import_held_up,
+    "import/continued": import_continued,
 }
 
 
-async def _record(stack: Stack) -> None:
+async def _record(stack: Stack, cases: Mapping[str, Callable[[Studio], Awaitable[str]]]) -> None:
     settings = settings_for(stack.temporal_address, lane_batch_size=3, lane_max_batches=3, lock_timeout_ms=100)
     engine = build_engine(stack.database_url, settings, pool_size=6, application_name="canonry-record")
     async with a_worker(settings, activities_of(engine)) as client:
-        for name, play in CASES.items():
+        for name, play in cases.items():
             workflow_id, _, run_id = (await play(Studio(engine, client, settings, a_tenant(engine)))).partition(" ")
             history = await client.get_workflow_handle(workflow_id, run_id=run_id or None).fetch_history()
             _write(name, workflow_id, history.to_json())
@@ -226,7 +278,8 @@ def _write(name: str, workflow_id: str, history: str) -> None:
 
 
 def main() -> None:
-    """Start the servers, play every case, write every history."""
+    """Start the servers, play every case or those that are named, write every history."""
+    cases = {name: CASES[name] for name in sys.argv[1:]} or CASES
     stack = start_stack()
     try:
         upgrade(stack.database_url)
@@ -234,7 +287,7 @@ def main() -> None:
         stack.temporal.options = replace(stack.temporal.options, dynamic_config=hasty)
         stack.lose_temporal_store()
         stack.temporal.restart()
-        asyncio.run(_record(stack))
+        asyncio.run(_record(stack, cases))
     finally:
         stack.stop()
 

@@ -11,7 +11,7 @@ from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer
 from temporalio.workflow import NondeterminismError
 
-from tests.replay.changed import ChangedLane, ChangedProjection, ChangedReview
+from tests.replay.changed import ChangedImport, ChangedLane, ChangedProjection, ChangedReview
 from tests.replay.record import CASES, HISTORIES
 from tests.workflows.harness import run
 from tests.workflows.rows import BODY
@@ -48,7 +48,7 @@ def test_a_recorded_history_is_replayed(file: Path) -> None:
 @pytest.mark.parametrize("file", FILES, ids=name_of)
 def test_a_changed_workflow_does_not_replay_a_recorded_history(file: Path) -> None:
     with pytest.raises(NondeterminismError):
-        run(replay(history_in(file), [ChangedReview, ChangedLane, ChangedProjection]))
+        run(replay(history_in(file), [ChangedReview, ChangedLane, ChangedProjection, ChangedImport]))
 
 
 @pytest.mark.parametrize("file", FILES, ids=name_of)

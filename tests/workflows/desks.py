@@ -2,10 +2,20 @@
 
 import threading
 from collections import defaultdict
+from collections.abc import Callable
 
 from temporalio import activity
 
-from activities.messages import Command, CommandOutcome, PublishBatch, PublishedBatch, ReviewAddress, ReviewView
+from activities.messages import (
+    Command,
+    CommandOutcome,
+    ImportBatch,
+    ImportStep,
+    PublishBatch,
+    PublishedBatch,
+    ReviewAddress,
+    ReviewView,
+)
 
 DONE = CommandOutcome(finished=True, succeeded=True)
 REFUSED = CommandOutcome(finished=True, succeeded=False)
@@ -99,6 +109,50 @@ class SelectionDesk:
         self.gates[command.operation_id].wait()
         scripted = self.outcomes.get(command.operation_id)
         return scripted.pop(0) if scripted else DONE
+
+
+class ImportDesk:
+    """Imports nothing, in so many batches; what it is asked stands in `calls`.
+
+    `answers` scripts the next answers to a call, which is `plan`, `draft 0`, … or `finish`.
+    """
+
+    def __init__(self, batches: int = 2) -> None:
+        self.calls: list[str] = []
+        self.answers: dict[str, list[ImportStep | CommandOutcome]] = {}
+        self.gates: defaultdict[str, threading.Event] = defaultdict(_open_gate)
+        self._batches = batches
+        self._drafted = 0
+
+    @activity.defn
+    def plan_import(self, command: Command) -> ImportStep:  # noqa: ARG002  (there is one)
+        return self._step("plan")
+
+    @activity.defn
+    def draft_import_batch(self, batch: ImportBatch) -> ImportStep:
+        return self._step(f"draft {batch.batch}", drafted=batch.batch + 1)
+
+    @activity.defn
+    def finish_import(self, command: Command) -> CommandOutcome:  # noqa: ARG002  (there is one)
+        answer = self._answer("finish")
+        return answer if isinstance(answer, CommandOutcome) else DONE
+
+    def _step(self, call: str, drafted: int | None = None) -> ImportStep:
+        answer = self._answer(call)
+        if isinstance(answer, ImportStep):
+            return answer
+        self._drafted = self._drafted if drafted is None else drafted
+        return ImportStep(finished=False, advanced=True, batches=self._batches, next_batch=self._drafted)
+
+    def _answer(self, call: str) -> ImportStep | CommandOutcome | None:
+        self.calls.append(call)
+        self.gates[call].wait()
+        scripted = self.answers.get(call)
+        return scripted.pop(0) if scripted else None
+
+    @property
+    def activities(self) -> list[Callable[..., object]]:
+        return [self.plan_import, self.draft_import_batch, self.finish_import]
 
 
 def _open_gate() -> threading.Event:

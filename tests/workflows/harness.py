@@ -16,7 +16,7 @@ from temporalio.service import RPCError
 from models.settings import Settings
 from models.store.operations import Due, OperationKind, RefreshDue
 from workflows.hosting import build_worker
-from workflows.ids import projection_workflow_id, publication_workflow_id, review_workflow_id
+from workflows.ids import import_workflow_id, projection_workflow_id, publication_workflow_id, review_workflow_id
 from workflows.sandbox import WORKFLOWS
 from workflows.temporal_link import connect
 
@@ -118,6 +118,11 @@ def a_review_command(
 def a_selection(project_id: str, operation_id: str) -> Due:
     """A selection change that is to be delivered."""
     return Due("org_1", operation_id, OperationKind.SELECT, projection_workflow_id(project_id), project_id, None, "")
+
+
+def an_import(import_id: str, operation_id: str) -> Due:
+    """An import that is to be delivered."""
+    return Due("org_1", operation_id, OperationKind.IMPORT, import_workflow_id(import_id), "prj_1", None, "Notes")
 
 
 def a_refresh(review_id: str) -> RefreshDue:

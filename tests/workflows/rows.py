@@ -1,6 +1,7 @@
 """Rows and accepted operations for tests of workflows on a real database."""
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -10,6 +11,7 @@ from sqlmodel import Session
 
 from activities.accepting import ProposedOperation
 from activities.drafting import create_draft
+from activities.requests import ImportRequest
 from models.identifiers import (
     OperationId,
     OrganizationId,
@@ -22,10 +24,12 @@ from models.identifiers import (
     new_user_id,
 )
 from models.rules.folding import Action
+from models.rules.staging import accept_file
+from models.store.imports import insert_import, set_operation, stage_files
 from models.store.operations import Due, OperationKind, StoredOperation, accept_operation, read_operation
 from models.store.transaction import transaction
 from models.tables import Organization, OrganizationRef, Project, ProjectRef, User
-from workflows.ids import projection_workflow_id, publication_workflow_id, review_workflow_id
+from workflows.ids import import_workflow_id, projection_workflow_id, publication_workflow_id, review_workflow_id
 
 BODY = "the-text-of-a-memory"
 """What every Draft here says: histories and logs never hold it."""
@@ -137,6 +141,27 @@ def an_accepted_submit(engine: Engine, tenant: Tenant, title: str, *, redeliver_
         review_id,
         redeliver_after_s=redeliver_after_s,
     )
+
+
+def an_accepted_import(engine: Engine, tenant: Tenant, paths: Sequence[str], *, redeliver_after_s: float = 0) -> Due:
+    """An import of files at the paths."""
+    files = [accept_file(path, BODY, description=None, memory_id=None, prefix="") for path in paths]
+    with transaction(engine, org_id=tenant.org_id, actor_id=tenant.owner_id, request_id="req_test") as tx:
+        row = insert_import(tx, project_id=tenant.project_id, title="Notes", mirror=False, prefix="", source=None)
+        assert row is not None
+        if files:
+            stage_files(tx, row.import_id, files)
+    due = accepted(
+        engine,
+        tenant,
+        OperationKind.IMPORT,
+        import_workflow_id(row.import_id),
+        ImportRequest(import_id=row.import_id, title="Notes").model_dump(mode="json"),
+        redeliver_after_s=redeliver_after_s,
+    )
+    with transaction(engine, org_id=tenant.org_id, actor_id=tenant.owner_id, request_id="req_test") as tx:
+        set_operation(tx, row.import_id, OperationId(due.operation_id))
+    return due
 
 
 def an_accepted_command(
