@@ -14,7 +14,7 @@ from canonry.supervisor import Part
 from models.identifiers import OrganizationId
 from tests.client import Client, Organization
 from tests.importing import a_folder, import_environment, import_words
-from tests.installation import Installation, an_installation
+from tests.installation import Installation, an_installation, until
 from tests.invariants import check_invariants
 from tests.proposals import a_place, all_items
 from tests.random_kills import a_seed
@@ -124,6 +124,7 @@ class Importing:
 
     def require_complete(self) -> None:
         """What is published is the folder; every round is one commit of one merged Review; no Draft lies about."""
+        until(self.installation.is_ready)  # the command may have ended before the last server was back
         published = all_items(self.owner, "/org/memories", limit=200)
         found = {str(memory["path"]): memory["description"] for memory in published}
         expected = {f"part-{number % 7}/{number:04}.md": f"Note {number}" for number in self.numbers}
