@@ -11,14 +11,30 @@ from sqlalchemy import Connection, Engine, event
 
 from activities.amendments import amend_review
 from activities.closing import close_project_work, close_user_work
-from models.store.locks import lock_coordination, lock_project
+from activities.imports import ImportActivities
+from activities.messages import ImportBatch
+from models.store.imports import insert_import, stage_files, unfinished_import
+from models.store.locks import lock_coordination, lock_import, lock_project
 from models.store.operations import StoredOperation
-from tests.commands import a_review, attempted, decided, review
+from tests.commands import a_review, attempted, decided, published, review
+from tests.imports import a_file, an_import, command_of, drafted, finished, planned
 from tests.invariants import check_invariants
-from tests.rows import Somewhere, a_draft, a_member, a_project, acting, an_organization, appended, creates, discarded
+from tests.rows import (
+    Somewhere,
+    a_draft,
+    a_member,
+    a_project,
+    acting,
+    an_organization,
+    appended,
+    creates,
+    discarded,
+    updates,
+)
 from tests.scenarios import COMMANDS
 
-ORDER = ("operations", "organization_refs", "projects", "reviews", "drafts")
+ORDER = ("operations", "organization_refs", "imports", "projects", "reviews", "drafts")
+ALL_OF_A_REVIEW = ["organization_refs", "projects", "reviews", "drafts"]
 
 LOCKS = re.compile(r"from (\w+) .*for no key update$")
 CHANGES = re.compile(r"(?:^|\) |finished as \( )(?:update|delete from) (\w+)")
@@ -87,7 +103,7 @@ def test_discarding_a_submitted_draft_locks_in_the_written_order(engine: Engine)
     a_review(place, draft, a_draft(place, creates("b.md")))
     with followed(engine) as trail:
         discarded(place, draft)
-    assert trail.locked == list(ORDER[1:])
+    assert trail.locked == ALL_OF_A_REVIEW
     assert_in_order(trail)
 
 
@@ -115,10 +131,51 @@ def test_ending_the_work_of_a_user_or_project_locks_in_the_written_order(engine:
         else:
             lock_project(tx.connection, tx.org_id, place.project_id)
             close_project_work(tx, place.project_id)
-    assert trail.locked == list(ORDER[1:])
+    assert trail.locked == ALL_OF_A_REVIEW
     assert_in_order(trail)
     assert review(place, other).status == "open"
     check_invariants(engine, place.org_id)
+
+
+def test_an_import_locks_in_the_written_order_in_each_of_its_steps(engine: Engine) -> None:
+    place = an_organization(engine)
+    published(place, creates("a.md"), creates("b.md"))
+    operation = an_import(place, a_file("a.md", "new\n"), a_file("c.md"), mirror=True)
+    planned(place, operation)
+    batch = ImportBatch(command=command_of(operation), batch=0)
+    with followed(engine) as trail:
+        ImportActivities(engine).draft_import_batch(batch)
+    assert trail.locked == ["operations", "imports"]
+    assert_in_order(trail)
+    with followed(engine) as trail:
+        assert finished(place, operation)
+    assert trail.locked == ["operations", "organization_refs", "imports", "projects", "drafts"]
+    assert_in_order(trail)
+
+
+def test_an_import_that_plans_anew_locks_in_the_written_order(engine: Engine) -> None:
+    place = an_organization(engine)
+    (memory_id,) = published(place, creates("a.md"))
+    operation = an_import(place, a_file("a.md", "new\n"))
+    drafted(place, operation)
+    published(place, updates(memory_id, "theirs\n"))
+    with followed(engine) as trail:
+        assert not finished(place, operation)
+    assert trail.locked == ["operations", "organization_refs", "imports", "projects", "drafts"]
+    assert_in_order(trail)
+
+
+def test_staging_locks_its_import_only(engine: Engine) -> None:
+    place = an_organization(engine)
+    with acting(place) as tx:
+        row = insert_import(tx, project_id=place.project_id, title="T", mirror=False, prefix="", source="s")
+    assert row is not None
+    with followed(engine) as trail, acting(place) as tx:
+        assert unfinished_import(tx, place.project_id, "s") is not None
+        lock_import(tx.connection, tx.org_id, row.import_id)
+        stage_files(tx, row.import_id, [a_file("a.md")])
+    assert trail.locked == ["imports"]
+    assert trail.changed_unlocked == []
 
 
 def test_an_append_locks_its_draft_only(engine: Engine) -> None:

@@ -12,6 +12,10 @@ from models.store.access import readable_projects
 from models.store.commits import organization_version_of, read_commit
 from models.store.draft_views import draft_body, draft_result
 from models.store.drafts import read_draft
+from models.store.import_plans import plan_of
+from models.store.import_views import import_body, list_files
+from models.store.imports import end_import, insert_import, read_import, stage_files
+from models.store.locks import lock_import
 from models.store.operations import StoredOperation
 from models.store.org_memories import read_memory
 from models.store.review_views import review_body, submission_body
@@ -28,6 +32,7 @@ from tests.commands import (
     published,
     review,
 )
+from tests.imports import a_file, an_import, drafted, imported, planned, row_of_import
 from tests.invariants import check_invariants
 from tests.organization_rows import TABLES, read_rows
 from tests.rows import (
@@ -44,6 +49,7 @@ from tests.rows import (
     refused,
     tree,
     updates,
+    with_state,
 )
 
 # In an order that foreign keys allow.
@@ -61,11 +67,16 @@ COPIED = (
     "review_submission_drafts",
     "review_submission_states",
     "operations",
+    "imports",
+    "import_files",
+    "import_operations",
+    "import_drafts",
 )
 
 
 class Twins:
-    """The same rows in two organizations: an open Draft, a submitted one in a Review, and two published Memories.
+    """The same rows in two organizations: an open Draft, a submitted one in a Review, two published Memories, and
+    an import that is planned.
 
     The owner of the one is a mere member of the other.
     """
@@ -77,6 +88,8 @@ class Twins:
         self.open = a_draft(self.here, updates(self.memories[0], "proposed\n"))
         self.member = a_draft(self.here, creates("3.md"), deletes(self.memories[1]))
         self.review_id = a_review(self.here, self.member)
+        self.importing = an_import(self.here, a_file("2.md", "imported\n"), a_file("7.md"), mirror=True)
+        planned(self.here, self.importing)
         self._copy()
         execute(self.there, "update users set role = 'member' where org_id = :o")
 
@@ -142,6 +155,41 @@ def test_every_command_changes_its_own_organization_only(twins: Twins) -> None:
 
 
 @pytest.mark.usefixtures("untouched")
+def test_an_import_changes_its_own_organization_only(twins: Twins) -> None:
+    place = twins.here
+    with acting(place) as tx:
+        row = insert_import(tx, project_id=place.project_id, title="T", mirror=False, prefix="", source="s")
+        assert row is not None
+        stage_files(tx, row.import_id, [a_file("8.md")])
+        end_import(tx, row.import_id)
+    published(place, updates(twins.memories[1], "theirs\n"))
+    assert imported(place, twins.importing).status == "succeeded"
+    assert row_of_import(place, twins.importing).attempt == 2
+
+
+@pytest.mark.usefixtures("untouched")
+def test_an_import_that_fails_changes_its_own_organization_only(twins: Twins) -> None:
+    drafted(twins.here, twins.importing)
+    with_state(twins.here, twins.here.project_id, "archived")
+    assert imported(twins.here, twins.importing).status == "failed"
+    with_state(twins.here, twins.here.project_id, "active")
+
+
+def test_an_import_is_planned_from_its_own_organization_only(twins: Twins) -> None:
+    """There, the same import of the same files meets nothing that is selected, and one file is another."""
+    execute(twins.there, "delete from org_selections where org_id = :o")
+    execute(twins.there, "update import_files set path = 'there.md' where org_id = :o and path = '7.md'")
+    row = row_of_import(twins.there, twins.importing)
+    with twins.there.engine.connect() as connection:
+        plan = plan_of(connection, row)
+        shown = import_body(connection, row)
+        files = list_files(connection, row, after=None, limit=9)
+    assert [(change.action, change.path) for change in plan.changes] == [("create", "there.md")]
+    assert [report.code for report in plan.reports] == ["memory_not_selected"]
+    assert (shown.staged, [file.path for file in files]) == (2, ["2.md", "there.md"])
+
+
+@pytest.mark.usefixtures("untouched")
 def test_appends_and_titles_change_their_own_organization_only(twins: Twins) -> None:
     place = twins.here
     draft = appended(place, twins.open, creates("4.md"))
@@ -178,17 +226,20 @@ def test_ids_of_another_organization_are_not_found(engine: Engine) -> None:
     (memory_id,) = published(elsewhere, creates("a.md"))
     draft = a_draft(elsewhere, creates("b.md"))
     review_id = a_review(elsewhere, draft)
+    import_id = row_of_import(elsewhere, an_import(elsewhere, a_file("b.md"))).import_id
     commit_id = current(elsewhere, draft).base_commit_id
     assert commit_id is not None
     with acting(place) as tx:
         connection = tx.connection
         assert read_draft(connection, place.org_id, draft.draft_id) is None
         assert read_commit(connection, place.org_id, commit_id) is None
+        assert read_import(connection, place.org_id, import_id) is None
         assert organization_version_of(connection, place.org_id, place.project_id, commit_id) is None
         for ask in (
             lambda: review_body(connection, place.org_id, review_id),
             lambda: submission_body(connection, place.org_id, review_id, 1),
             lambda: read_memory(connection, place.org_id, memory_id),
+            lambda: lock_import(connection, place.org_id, import_id),
             lambda: append(tx, draft.draft_id, expected_version=1, operations=[]),
             lambda: create_draft(tx, project_id=elsewhere.project_id, title="", base_commit_id=None, operations=[]),
             lambda: create_draft(tx, project_id=place.project_id, title="", base_commit_id=commit_id, operations=[]),
