@@ -19,6 +19,15 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
+class InstalledOrganization:
+    """An organization, and how far it has come."""
+
+    org_id: OrganizationId
+    name: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
 class InstalledToken:
     """A token of any organization, without its secret."""
 
@@ -29,6 +38,12 @@ class InstalledToken:
     expires_at: datetime | None
 
 
+# From both sides: what lost its row is still an organization, and has to be looked at.
+ORGANIZATIONS = text("""
+    select coalesce(o.org_id, r.org_id), coalesce(o.name, '(no row)'), coalesce(r.version, 0)
+    from organizations o full join organization_refs r on r.org_id = o.org_id
+    order by 1
+""")
 ACCOUNT_COLUMNS = "o.org_id, o.name, u.user_id, u.name"
 # Ids sort by creation: the first owner is the one who began the organization, or who has been one for longest.
 FIRST_OWNERS = text(f"""
@@ -47,6 +62,11 @@ TOKENS = f"""
 """  # noqa: S608  (our own columns)
 ALL_TOKENS = text(f"{TOKENS} order by o.org_id, t.token_id")
 ONE_TOKEN = text(f"{TOKENS} where t.token_id = :token_id")
+
+
+def organizations(connection: Connection) -> list[InstalledOrganization]:
+    """Every organization, oldest first."""
+    return [InstalledOrganization(*row) for row in connection.execute(ORGANIZATIONS)]
 
 
 def first_owners(connection: Connection) -> list[Account]:

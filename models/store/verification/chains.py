@@ -71,7 +71,7 @@ def _check_step(parent: RowMapping | None, commit: RowMapping) -> Iterator[Findi
 def _check_id(commit: RowMapping) -> Iterator[Finding]:
     found = commit_id(_fields(commit))
     if found != commit["commit_id"]:
-        where = f"version {commit['version']} of {named(commit['owner'])}"
+        where = f"commit {commit['commit_id']}, version {commit['version']} of {named(commit['owner'])}"
         yield Finding("commit.id", "the fields do not hash to the commit's id", where, commit["commit_id"], found)
 
 

@@ -66,7 +66,7 @@ def check_events(snapshot: Snapshot) -> Iterator[Finding]:
         where = f"event {row['id']} of {named(row['owner'])}"
         yield Finding("event.commit", f"{row['kind']} tells of no commit", where, "a commit", shown(row["resource_id"]))
     for row in snapshot.rows(DISORDERED):
-        where = f"event {row['id']} of {named(row['owner'])}"
+        where = f"event {row['id']} of commit {row['resource_id']} of {named(row['owner'])}"
         what = "commits are told of out of order"
         yield Finding("event.order", what, where, f"after version {row['before']}", f"version {row['version']}")
     for row in snapshot.rows(REVIEWS, events=list(TOLD)):

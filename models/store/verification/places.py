@@ -37,12 +37,14 @@ def check_places(snapshot: Snapshot) -> Iterator[Finding]:
             yield from _check_texts(row)
             other = standing.enter(row["path_key"], row["memory_id"])
             if other is not None:
-                yield _meeting("path.taken", "two Memories have one path key", row["memory_id"], other, version)
+                where = f"Memories {row['memory_id']} and {other} at version {version}"
+                yield Finding("path.taken", "two Memories have one path key", where, "one", shown(row["path_key"]))
             arrived.append((row["path_key"], row["memory_id"]))
         for key, memory_id in arrived:
             other = standing.in_the_way(key)
             if other is not None:
-                yield _meeting("path.folder", "a Memory is the folder of another", memory_id, other, version)
+                where = f"Memories {memory_id} and {other} at version {version}"
+                yield Finding("path.folder", "one Memory is the folder of the other", where, "none", shown(key))
 
 
 def check_path(path: str, where: str) -> Iterator[Finding]:
@@ -91,7 +93,7 @@ class _Standing:
     def in_the_way(self, key: str) -> str | None:
         """Somebody above the key, or the key itself where something lies in it."""
         above = (self._files[folder] for folder in ancestor_keys(key) if folder in self._files)
-        return next(above, f"of {self._folders[key]} Memories in it" if key in self._folders else None)
+        return next(above, f"{self._folders[key]} others" if key in self._folders else None)
 
 
 def _check_texts(row: RowMapping) -> Iterator[Finding]:
@@ -101,7 +103,3 @@ def _check_texts(row: RowMapping) -> Iterator[Finding]:
     if path_key(row["path"]) != row["path_key"]:
         what = "the path key is not that of the path"
         yield Finding("path.key", what, where, shown(path_key(row["path"])), shown(row["path_key"]))
-
-
-def _meeting(check: str, what: str, memory_id: str, other: str, version: int) -> Finding:
-    return Finding(check, what, f"Memory {memory_id} at version {version}", "one Memory", f"another, {other}")
