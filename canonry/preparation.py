@@ -8,47 +8,70 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import psycopg
+
 from canonry.embedded.processes import log_size, log_tail, spawn
 from canonry.failures import StartFailed
+from models.migrations import includes_all
 
+CONNECT_LIMIT_S = 5
 OWNER_TOKEN = "owner.token"  # noqa: S105  (a file name)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Preparation:
-    """The process that prepares, already importing while the database starts."""
+    """The process that prepares, when there is anything to prepare."""
 
-    child: subprocess.Popen[bytes]
     log: Path
-    log_begin: int
+    environment: Mapping[str, str]
+    child: subprocess.Popen[bytes] | None = None
+    log_begin: int = 0
+
+    def begin(self) -> subprocess.Popen[bytes]:
+        """Let it load already, while the database starts."""
+        self.log_begin = log_size(self.log)
+        self.child = spawn(
+            [sys.executable, "-P", "-m", "canonry.prepare"],
+            log=self.log,
+            cwd=Path.cwd(),
+            environment=self.environment,
+            death_signal=signal.SIGKILL,
+            listens=True,
+            answers=True,
+        )
+        return self.child
 
     def finish(self, database_url: str) -> str | None:
-        """Let it work on the database; the owner's secret when this was the first start, else None.
+        """Prepare the database; the owner's secret when this was the first start, else None.
 
         Raises:
             StartFailed: it failed; the text quotes its log.
         """
-        answer, _ = self.child.communicate(f"{database_url}\n".encode())
-        if self.child.returncode != 0:
+        if self.child is None and is_prepared(database_url):
+            return None
+        child = self.child or self.begin()
+        answer, _ = child.communicate(f"{database_url}\n".encode())
+        if child.returncode != 0:
             raise StartFailed(f"The database could not be prepared:\n{log_tail(self.log, self.log_begin)}")
         secret: str | None = json.loads(answer)["secret"]
         return secret
 
     def cancel(self) -> None:
-        """End it before it has got anything to do; nothing happens after `finish`."""
-        self.child.kill()
-        self.child.communicate()
+        """End it before it has got anything to do; nothing happens when it has ended or was not begun."""
+        if self.child is not None:
+            self.child.kill()
+            self.child.communicate()
 
 
-def begin_preparation(*, log: Path, environment: Mapping[str, str]) -> Preparation:
-    """Start the process; it waits for a database URL."""
-    begin = log_size(log)
-    child = spawn(
-        [sys.executable, "-P", "-m", "canonry.prepare"],
-        log=log,
-        cwd=Path.cwd(),
-        environment=environment,
-        death_signal=signal.SIGKILL,
-        talks=True,
-    )
-    return Preparation(child, log, begin)
+def is_prepared(database_url: str) -> bool:
+    """Whether the database has this code's schema and an organization, so that there is nothing to prepare.
+
+    Asked without loading what preparing takes. A database that cannot answer is not prepared.
+    """
+    try:
+        with psycopg.connect(database_url, connect_timeout=CONNECT_LIMIT_S) as connection:
+            applied = connection.execute("select version_num from alembic_version").fetchall()
+            somebody = connection.execute("select 1 from organizations limit 1").fetchone()
+    except psycopg.Error:
+        return False
+    return somebody is not None and includes_all([revision for (revision,) in applied])

@@ -18,8 +18,8 @@ from canonry.embedded.postgres import RunningPostgres, start_postgres
 from canonry.embedded.processes import log_tail
 from canonry.embedded.temporal import RunningTemporal, launch_temporal
 from canonry.failures import CommandFailed, StartFailed
-from canonry.preparation import OWNER_TOKEN, begin_preparation
-from canonry.services import Service, start_service
+from canonry.preparation import OWNER_TOKEN, Preparation
+from canonry.services import Service, load_service
 from canonry.signals import no_longer_stoppable, stoppable
 from canonry.supervisor import Part, Supervisor
 from models.settings import PREFIX, Settings
@@ -113,26 +113,40 @@ def started(settings: Settings, report: Callable[[str], None]) -> Iterator[Runni
 def _start(settings: Settings, data: Path, parts: list[Part], report: Callable[[str], None]) -> RunningCanonry:
     """Start all parts, each noted in `parts` as soon as it runs, so that whoever called can stop them."""
     environment = {**os.environ, f"{PREFIX}DATA": str(data), f"{PREFIX}PORT": str(settings.port)}
-    preparation = begin_preparation(log=log_of(data, "prepare"), environment=environment)
+    # It loads while the servers start, which takes less time.
+    api = _load_service("api", settings, data, environment)
+    parts.append(api)
+    preparation = Preparation(log_of(data, "prepare"), environment)
+    if not (data / OWNER_TOKEN).exists():
+        preparation.begin()
     try:
         temporal = _launch_temporal(settings, data, parts)
         database_url = settings.database_url or _start_postgres(data, parts, report).url
+        worker = _load_service("worker", settings, data, environment)
+        parts.append(worker)
         new_secret = preparation.finish(database_url)
     finally:
         preparation.cancel()
-    environment[f"{PREFIX}DATABASE_URL"] = database_url
-    ui_url = settings.temporal_ui_url
     if temporal is not None:
         temporal.wait_until_ready()
-        ui_url = ui_url or temporal.ui_url
-        environment[f"{PREFIX}TEMPORAL_ADDRESS"] = temporal.address
-    if ui_url is not None:
-        environment[f"{PREFIX}TEMPORAL_UI_URL"] = ui_url
-    parts.append(_start_service("worker", settings, data, environment))
-    parts.append(_start_service("api", settings, data, environment))
+    addresses = _addresses(settings, database_url, temporal)
+    for service in (api, worker):
+        service.begin(addresses)
     _wait_until_ready(settings, parts)
+    ui_url = addresses.get(f"{PREFIX}TEMPORAL_UI_URL")
     seconds = time.time() - psutil.Process().create_time()
     return RunningCanonry(_url(settings), ui_url, data, new_secret, seconds, parts, Supervisor(parts, report))
+
+
+def _addresses(settings: Settings, database_url: str, temporal: RunningTemporal | None) -> Mapping[str, str]:
+    """What API and worker have to know of the servers, as variables."""
+    found = {"DATABASE_URL": database_url}
+    if temporal is not None:
+        found["TEMPORAL_ADDRESS"] = temporal.address
+    ui_url = settings.temporal_ui_url or (temporal and temporal.ui_url)
+    if ui_url:
+        found["TEMPORAL_UI_URL"] = ui_url
+    return {f"{PREFIX}{name}": value for name, value in found.items()}
 
 
 @contextmanager
@@ -173,9 +187,9 @@ def _start_postgres(data: Path, parts: list[Part], report: Callable[[str], None]
     return postgres
 
 
-def _start_service(name: str, settings: Settings, data: Path, environment: Mapping[str, str]) -> Service:
+def _load_service(name: str, settings: Settings, data: Path, environment: Mapping[str, str]) -> Service:
     grace_s = settings.shutdown_grace_s + KILL_AFTER_S
-    return start_service(name, log=log_of(data, name), environment=environment, grace_s=grace_s)
+    return load_service(name, log=log_of(data, name), environment=environment, grace_s=grace_s)
 
 
 def _wait_until_ready(settings: Settings, parts: Sequence[Part]) -> None:

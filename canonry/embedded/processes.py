@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 
@@ -28,7 +29,8 @@ def spawn(
     environment: Mapping[str, str],
     death_signal: signal.Signals,
     account: Account | None = None,
-    talks: bool = False,
+    listens: bool = False,
+    answers: bool = False,
 ) -> subprocess.Popen[bytes]:
     """Start a program in a session of its own that gets `death_signal` when this process dies.
 
@@ -39,10 +41,17 @@ def spawn(
         environment: all variables of the child; nothing is inherited.
         death_signal: what the kernel sends it when we are gone, however that came (Linux only).
         account: whom it runs as; None keeps ours.
-        talks: connect its input and output to us by pipes; the log then takes its error stream alone.
+        listens: connect its input to us by a pipe.
+        answers: connect its output to us by a pipe; the log then takes its error stream alone.
     """
     # The signal belongs to the *thread* that forks: a child of a pool thread that ends would be killed with it.
-    return _spawning_thread().submit(_spawn, command, log, cwd, environment, death_signal, account, talks).result()
+    pipes = _Pipes(listens, answers)
+    return _spawning_thread().submit(_spawn, command, log, cwd, environment, death_signal, account, pipes).result()
+
+
+class _Pipes(NamedTuple):
+    listens: bool
+    answers: bool
 
 
 @cache
@@ -58,7 +67,7 @@ def _spawn(
     environment: Mapping[str, str],
     death_signal: signal.Signals,
     account: Account | None,
-    talks: bool,  # noqa: FBT001  (private, called once)
+    pipes: _Pipes,
 ) -> subprocess.Popen[bytes]:
     uid, gid = (account.uid, account.gid) if account and account.dropped else (shim.KEEP_ACCOUNT, shim.KEEP_ACCOUNT)
     prefix = [sys.executable, "-I", "-S", shim.__file__, *map(str, (os.getpid(), int(death_signal), uid, gid))]
@@ -66,8 +75,8 @@ def _spawn(
     try:
         return subprocess.Popen(  # noqa: S603  (our own command, no shell)
             [*prefix, *map(str, command)],
-            stdin=subprocess.PIPE if talks else subprocess.DEVNULL,
-            stdout=subprocess.PIPE if talks else output,
+            stdin=subprocess.PIPE if pipes.listens else subprocess.DEVNULL,
+            stdout=subprocess.PIPE if pipes.answers else output,
             stderr=output,
             cwd=cwd,
             env=dict(environment),

@@ -260,7 +260,7 @@ def test_a_database_and_a_temporal_of_the_operator_replace_the_embedded_ones(dat
         }
         up = an_up(data, **elsewhere)
         try:
-            assert [_words_of(each)[-1] for each in up.parts()] == ["worker", "api"]
+            assert {_words_of(each)[-1] for each in up.parts()} == {"worker", "api"}
             assert not (data / "postgres").exists()
             assert not (data / "temporal").exists()
             assert whoami(up, (data / "owner.token").read_text().strip()).status_code == 200
