@@ -1,10 +1,13 @@
 """What came of the demonstration, and what to try next."""
 
+import json
+import shlex
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from canonry.demo.people import FOLDER, MIRA
+from canonry.demo.people import FOLDER, PLATFORM
 from canonry.demo.scene import Scene, counted
 from canonry.stack import RunningCanonry
 from models.schemas.commits import CommitBody, MemoryBody
@@ -46,31 +49,34 @@ def summary(figures: Figures, seconds: float) -> str:
 
 
 def next_steps(running: RunningCanonry, figures: Figures) -> str:
-    """Commands to paste into another terminal."""
-    data = _relative(running.data)
-    option = "" if data == Path(".canonry") else f" --data {data}"
-    mira = data / FOLDER / f"{MIRA.lower()}.token"
-    waiting = figures.waiting
+    """Commands to paste into another terminal, from this folder."""
+    data, canonry, review = _from_here(running.data), _from_here(Path(sys.argv[0])), figures.waiting
+    option = "" if running.data == Path(".canonry").resolve() else f" --data {shlex.quote(str(data))}"
+    read_token = f"$(cat {shlex.quote(str(data / 'owner.token'))})"
     lines = [
         "",
-        "Try, in another terminal:",
+        "Try it, from another terminal in this folder:",
         "",
-        f"  API={running.url}/v1/api TOKEN=$(cat {data / 'owner.token'})    # or {mira}",
-        f'  curl -sH "Authorization: Bearer $TOKEN" $API/reviews/{waiting.review_id}',
+        f"  API={running.url}/v1/api",
+        f'  AUTH="Authorization: Bearer {read_token}"',
+        f'  curl -sH "$AUTH" $API/reviews/{review.review_id}',
     ]
-    if waiting.status == "open":
+    if review.status == "open":
+        body = json.dumps({"expected_review_version": review.version})
         lines += [
-            '  curl -sH "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\',
-            f"       $API/reviews/{waiting.review_id}/merges \\",
-            f"       -d '{{\"expected_review_version\": {waiting.version}}}'                 # publish it",
+            f'  curl -sH "$AUTH" -H "Content-Type: application/json" -d \'{body}\' \\',
+            f"    $API/reviews/{review.review_id}/merges    # publishes it",
         ]
     lines += [
-        f"  .venv/bin/canonry export library --project Platform{option}",
-        f"  .venv/bin/canonry verify{option}",
+        f"  {canonry} export library --project {PLATFORM}{option}    # the library as files",
+        f"  {canonry} verify{option}    # recomputes every hash",
+        "",
+        f"Mira, Jonas and Wei have their tokens in {data / FOLDER}.",
     ]
     return "\n".join(lines)
 
 
-def _relative(data: Path) -> Path:
+def _from_here(path: Path) -> Path:
     """As one would type it here."""
-    return data.relative_to(Path.cwd()) if data.is_relative_to(Path.cwd()) else data
+    path, here = path.resolve(), Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path

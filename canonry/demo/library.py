@@ -3,10 +3,8 @@
 from pathlib import Path
 
 from pydantic import JsonValue
-from rich.console import Console
 
 from canonry.demo.desk import ask_to_merge, read_review
-from canonry.demo.display import Step
 from canonry.demo.outage import publish_through_an_outage
 from canonry.demo.people import JONAS, MIRA, PLATFORM, SUPPORT
 from canonry.demo.scene import Scene, counted
@@ -15,7 +13,6 @@ from canonry.demo.snapshots import read_snapshot
 from canonry.documents.folder import read_folder
 from canonry.failures import CommandFailed
 from canonry.importing.answers import Import
-from canonry.importing.progress import ProgressLine
 from canonry.importing.staging import Proposal, former_import, stage, start
 from canonry.importing.survey import survey
 from canonry.remote import Operation, Refused
@@ -68,7 +65,11 @@ def _propose(scene: Scene, *, folder: str, project: str, title: str, prefix: str
     with scene.display.step(MIRA, f"imports the folder {folder}/") as step:
         files = survey(lambda: read_folder(DOCUMENTS / folder), lambda number: step.advance(number, 0))
         proposal = Proposal(project_id=scene.projects[project], prefix=prefix, title=title, mirror=False, survey=files)
-        done = former_import(mira, proposal) or start(mira, stage(mira, proposal, _Told(step)), _Told(step))
+
+        def told(_: str, done: int, total: int) -> None:
+            step.advance(done, total)
+
+        done = former_import(mira, proposal) or start(mira, stage(mira, proposal, told), told)
         if done.review_id is None or done.counts is None or done.reports:
             raise CommandFailed(_not_ours(done))
         review = read_review(mira, done.review_id)
@@ -84,18 +85,6 @@ def _not_ours(done: Import) -> str:
     return (
         f"The folder's documents are here already, and are not the demonstration's.{left_out} Take another: --data DIR."
     )
-
-
-class _Told(ProgressLine):
-    """The progress of an import as that of a step."""
-
-    def __init__(self, step: Step) -> None:
-        super().__init__(Console(quiet=True))
-        self._shown_by = step
-
-    def tell(self, step: str, done: int, total: int) -> None:  # noqa: ARG002  (the sentence stays)
-        """How far it is; the step's sentence stays."""
-        self._shown_by.advance(done, total)
 
 
 def _may_not_publish(scene: Scene, review: ReviewBody) -> None:

@@ -8,6 +8,7 @@ from canonry.demo import script
 from canonry.demo.desk import (
     append,
     comment,
+    comments,
     creation,
     draft,
     proposed,
@@ -34,6 +35,8 @@ def ask_and_answer(scene: Scene) -> None:
     review = _propose_alerts(scene) if review is None else scene.proposed_before(review)
     if review.status in ("open", "approved"):
         _talk(scene, review)
+    else:
+        _recall(scene, review)
     scene.publish(review)
 
 
@@ -112,6 +115,11 @@ def _talk(scene: Scene, review: ReviewBody) -> None:
     with scene.display.step(MIRA, "answers") as step:
         step.ends(f"answers: “{comment(mira, review, script.ANSWER).body}”")
     resolve(jonas, review, question)
+
+
+def _recall(scene: Scene, review: ReviewBody) -> None:
+    for said in comments(scene.cast.jonas, review):
+        scene.display.before(scene.cast.name(said.author_id), f"“{said.body}”")
 
 
 def _propose_flags(scene: Scene) -> ReviewBody:

@@ -44,8 +44,8 @@ class Scene:
         return approved
 
     def publish(self, review: ReviewBody) -> None:
-        """Jonas approves and publishes, unless that has been done."""
-        if self.published_before(review):
+        """Jonas approves and publishes, unless that has been done, or somebody has decided otherwise."""
+        if self.published_before(review) or review.status == "rejected":
             return
         approved = self.approve(review)
         with self.display.step(JONAS, "publishes it") as step:

@@ -10,10 +10,11 @@ from contextlib import ExitStack, contextmanager
 from canonry.demo.display import Display
 from canonry.demo.ending import Figures, counted_up
 from canonry.demo.library import import_the_library, publish_the_library, share_a_document
-from canonry.demo.people import OWNER, describe, the_cast, the_projects
+from canonry.demo.people import OWNER, PLATFORM, describe, the_cast, the_projects
 from canonry.demo.reading import compare_what_is_read
 from canonry.demo.reviewing import ask_and_answer, leave_open, move_in_both_projects, reject_and_improve
 from canonry.demo.scene import Scene
+from canonry.demo.script import LIBRARY_TITLE
 from canonry.remote import Remote
 from canonry.stack import RunningCanonry
 
@@ -48,4 +49,7 @@ def _introduced(owner: Remote, running: RunningCanonry, display: Display) -> Ite
             step.ends(f"has the projects {' and '.join(projects)}, and has invited {len(cast.names)} people")
         for name, remote in cast.guests.items():
             display.tell(name, describe(remote))
-        yield Scene(cast, projects, display, running.parts)
+        scene = Scene(cast, projects, display, running.parts)
+        if scene.find(PLATFORM, LIBRARY_TITLE) is not None:
+            display.note("An earlier run was here. What it did stands, is marked ·, and is not done again.")
+        yield scene

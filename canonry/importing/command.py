@@ -76,7 +76,7 @@ def _previewed(remote: Remote, options: ImportOptions, found: Survey, progress: 
     """Show what would happen; whether files would be left out."""
     with progress.shown():
         project = choose_project(remote, options.project, create=False)
-        preview = try_out(remote, stage(remote, _proposal(options, project, found), progress))
+        preview = try_out(remote, stage(remote, _proposal(options, project, found), progress.tell))
     reports = _all_reports(found, preview.reports)
     show_notes(found.notes)
     show_preview(preview, reports)
@@ -89,7 +89,7 @@ def _imported(remote: Remote, options: ImportOptions, found: Survey, progress: P
         project = choose_project(remote, options.project, create=options.create_project)
         proposal = _proposal(options, project, found)
         former = former_import(remote, proposal)
-        done = former or start(remote, stage(remote, proposal, progress), progress)
+        done = former or start(remote, stage(remote, proposal, progress.tell), progress.tell)
     reports = _all_reports(found, done.reports)
     show_notes(found.notes)
     show_import(done, reports, again=former is not None)

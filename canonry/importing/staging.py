@@ -1,18 +1,20 @@
 """An import on the server: found again, staged, tried or started."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from pydantic import JsonValue
 
 from canonry.failures import CommandFailed
 from canonry.importing.answers import REVIEWABLE, Import, ImportItem, Preview
-from canonry.importing.progress import ProgressLine
 from canonry.importing.reviewing import read_review
 from canonry.importing.survey import Survey
 from canonry.importing.upload import upload
 from canonry.remote import Operation, Progress, Refused, Remote
 
 STARTED = "operation_in_progress"
+Teller = Callable[[str, int, int], None]
+"""Takes a step, how much of it is done, and of how much."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +43,7 @@ def former_import(remote: Remote, proposal: Proposal) -> Import | None:
     return remote.get(f"/imports/{newest.import_id}", Import)
 
 
-def stage(remote: Remote, proposal: Proposal, progress: ProgressLine) -> Import:
+def stage(remote: Remote, proposal: Proposal, tell: Teller) -> Import:
     """Make the import, or find the one that has not ended yet, and send what is missing there."""
     body: dict[str, JsonValue] = {
         "project_id": proposal.project_id,
@@ -54,7 +56,7 @@ def stage(remote: Remote, proposal: Proposal, progress: ProgressLine) -> Import:
     total = len(proposal.survey.files)
     if made.status == "staging":
         try:
-            upload(remote, made.import_id, proposal.survey, lambda done: progress.tell("Sending files", done, total))
+            upload(remote, made.import_id, proposal.survey, lambda done: tell("Sending files", done, total))
         except Refused as refusal:
             if refusal.code != STARTED:  # another run of this command was quicker
                 raise
@@ -77,11 +79,11 @@ def try_out(remote: Remote, staged: Import) -> Preview:
         ) from refusal
 
 
-def start(remote: Remote, staged: Import, progress: ProgressLine) -> Import:
+def start(remote: Remote, staged: Import, tell: Teller) -> Import:
     """Start the import, or join it where it has been started, and wait for its end."""
 
     def told(step: Progress) -> None:
-        progress.tell(f"Importing ({step.step})", step.done, step.total)
+        tell(f"Importing ({step.step})", step.done, step.total)
 
     operation = remote.post(f"/imports/{staged.import_id}/start", {}, Operation)
     return remote.outcome(operation, Import, told=told)
