@@ -131,7 +131,8 @@ def _settings(chosen: argparse.Namespace) -> "Settings":
 
 
 def _up(chosen: argparse.Namespace) -> None:
-    from canonry.up import run
+    with loading():
+        from canonry.up import run
 
     run(_settings(chosen), leave=chosen.leave)
 
