@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from dulwich.repo import Repo
 
 from tests.client import Client, Json, Organization, a_member, a_project, an_organization, items, ok
 from tests.importing import a_folder, import_environment, import_folder, import_words, one_sentence
@@ -243,6 +244,22 @@ def test_front_matter_that_is_not_valid_is_a_note_and_stays_in_the_body(
 
     assert re.search(r"^  odd\.md  \w+  \S", done.stdout, re.MULTILINE)
     assert body_of(organization.owner, memories(organization.owner)["odd.md"]) == text
+
+
+def test_a_revision_is_imported_as_it_was_committed(organization: Organization, tmp_path: Path) -> None:
+    folder = a_folder(tmp_path / "notes", NOTES)
+    repository = Repo.init(folder)
+    repository.get_worktree().stage([*NOTES])
+    repository.get_worktree().commit(message=b"Notes", author=b"A <a@example.org>", committer=b"A <a@example.org>")
+    repository.close()
+    a_folder(folder, {"deploy.md": "# Not committed\n", "new.md": "# Not committed\n"})
+
+    done = import_folder(organization.owner, folder, "--revision", "HEAD", "--merge")
+
+    assert review_of(organization.owner, done)["title"] == "Import notes at HEAD"
+    found = memories(organization.owner)
+    assert [*found] == [*NOTES]
+    assert body_of(organization.owner, found["deploy.md"]) == NOTES["deploy.md"]
 
 
 def test_several_projects_are_listed_until_one_is_named_by_id_slug_or_name(api: Client, tmp_path: Path) -> None:
