@@ -18,7 +18,7 @@ class _Identity(BaseModel):
 
 
 def known_authors(remote: Remote, project_id: str | None) -> Mapping[str, bytes]:
-    """Author lines by user id: all users for owners and admins, else the members of the project and the token's user.
+    """Author lines by user id: all users, else the project's members, else whose token it is, as the role allows.
 
     Args:
         remote: the server.
@@ -34,13 +34,14 @@ def author_line(user_id: str, name: str = "", email: str | None = None) -> bytes
 
 
 def _people(remote: Remote, project_id: str | None) -> list[_Person]:
-    try:
-        return list(remote.items("/admin/users", _Person))
-    except Refused as refusal:
-        if refusal.status not in {403, 404}:
-            raise
-    members = [] if project_id is None else list(remote.items(f"/projects/{project_id}/members", _Person))
-    return [*members, remote.get("/me", _Identity).user]
+    lists = ["/admin/users"] if project_id is None else ["/admin/users", f"/projects/{project_id}/members"]
+    for path in lists:
+        try:
+            return list(remote.items(path, _Person))
+        except Refused as refusal:
+            if refusal.code != "forbidden":
+                raise
+    return [remote.get("/me", _Identity).user]
 
 
 def _cleaned(text: str) -> str:
