@@ -17,6 +17,7 @@ from bench.corpus_journey import Journey, count_files
 from bench.corpus_packages import Package, fetch, pinned_packages
 from bench.measuring import markdown
 from tests.installation import an_installation
+from tests.verification import verified
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "canonry-corpus"
 FEWEST_FILES = 500
@@ -25,15 +26,20 @@ FEWEST_FILES = 500
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cache", type=Path, default=CACHE, help=f"folder that keeps what was fetched ({CACHE})")
+    parser.add_argument("--kills", type=int, default=0, help="kill the command and the servers so often meanwhile (0)")
+    chosen = parser.parse_args()
     packages = pinned_packages()
-    corpus = fetch(packages, parser.parse_args().cache.resolve())
+    corpus = fetch(packages, chosen.cache.resolve())
     print(_packages(packages, corpus), end="\n\n", flush=True)
     with tempfile.TemporaryDirectory() as scratch, an_installation() as installation:
-        journey = Journey(installation.client, corpus, Path(scratch))
+        journey = Journey(installation, corpus, Path(scratch), chosen.kills)
         first = journey.travel()
+        if journey.killing is not None:
+            print(journey.killing.table(), end="\n\n")
         print(_phases(journey), end="\n\n")
         print(_ratios(journey, installation.engine, first.organization.organization_id), end="\n\n")
         print(_left_out(journey))
+        print(f"canonry verify: {verified(installation)}")
 
 
 def _packages(packages: Sequence[Package], corpus: Path) -> str:

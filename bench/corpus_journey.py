@@ -1,6 +1,7 @@
 """The corpus on its way through a whole Canonry, from one organization to another, timed phase by phase."""
 
 import os
+import random
 import subprocess
 import sys
 import time
@@ -10,8 +11,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from bench.corpus_checks import require_corpus, snapshot
+from bench.corpus_packages import SUFFIXES
 from tests.client import Client, Json, Organization, a_person, a_project, an_organization, ok
+from tests.installation import Installation
+from tests.killed_import import import_through_kills
+from tests.mixed_import import ImportCommand
 from tests.proposals import all_items, decide, listed, merge, select
+from tests.random_kills import RandomKills, a_seed
 
 LEFT_OUT = 3
 """What `canonry import` exits with when all is done but files were left out."""
@@ -43,22 +49,25 @@ class Journey:
     """A corpus that is taken from its folder to one organization, and by its export to another.
 
     Args:
-        api: a client that makes organizations.
+        installation: whose organizations they are.
         corpus: folder of Markdown files.
         scratch: an empty folder.
+        kills: how often the importing command or a server is killed while the corpus is imported.
     """
 
-    api: Client
+    installation: Installation
     corpus: Path
     scratch: Path
+    kills: int = 0
+    killing: RandomKills | None = None
     phases: list[Phase] = field(default_factory=list)
     reports: Sequence[Json] = ()
     descriptions: int = 0
 
     def travel(self) -> Place:
         """Take the corpus all the way, and assert that it stays what it is; the first organization."""
-        first, second = (_a_place(self.api) for _ in range(2))
-        self.reports = self._arrive("", first, self.corpus)
+        first, second = (_a_place(self.installation.client) for _ in range(2))
+        self.reports = self._arrive("", first, self.corpus, kills=self.kills)
         held = snapshot(first.reviewer, "org")
         left_out = [str(report["path"]) for report in self.reports]
         self.descriptions = require_corpus(self.corpus, left_out, held)
@@ -79,12 +88,15 @@ class Journey:
         """How long these phases took together."""
         return sum(phase.seconds for phase in self.phases if phase.name in names)
 
-    def _arrive(self, which: str, place: Place, folder: Path) -> Sequence[Json]:
+    def _arrive(self, which: str, place: Place, folder: Path, *, kills: int = 0) -> Sequence[Json]:
         """Import a folder, approve, merge and select it; the reports on what was left out."""
         files, owner, reviewer = count_files(folder), place.organization.owner, place.reviewer
-        self._command(f"import{which}", files, place, "import", folder, "--project", place.project_id)
-        (item,) = listed(ok(owner.get("/imports", project_id=place.project_id)), "items")
-        done = ok(owner.get(f"/imports/{item['import_id']}"))
+        words = ("import", folder, "--project", place.project_id)
+        if kills:
+            self._timed(f"import{which}", files, lambda: self._import_through_kills(place, kills))
+        else:
+            self._command(f"import{which}", files, place, *words)
+        (done,) = _imports_with_a_review(owner)
         reports = listed(done, "reports")
         review = ok(reviewer.get(f"/reviews/{done['review_id']}"))
         imported = files - len(reports)
@@ -94,6 +106,17 @@ class Journey:
         assert len(ids) == imported
         self._timed(f"select{which}", imported, lambda: ok(select(reviewer, place.reader_id, ids)))
         return reports
+
+    def _import_through_kills(self, place: Place, kills: int) -> None:
+        command = ImportCommand(self.corpus, place.organization.owner, self.scratch / "import.log")
+        self.killing = import_through_kills(
+            self.installation,
+            command,
+            ("--project", place.project_id),
+            kills=kills,
+            chance=random.Random(a_seed()),  # noqa: S311  (not secret)
+            codes=(0, LEFT_OUT),
+        )
 
     def _nothing_to_do(self, name: str, place: Place, folder: Path) -> None:
         """Import what is there already, and assert that this proposes nothing."""
@@ -130,8 +153,14 @@ class Journey:
 
 
 def count_files(folder: Path) -> int:
-    """How many files are below a folder."""
-    return sum(file.is_file() for file in folder.rglob("*"))
+    """How many Markdown files are below a folder."""
+    return sum(file.suffix.lower() in SUFFIXES for file in folder.rglob("*"))
+
+
+def _imports_with_a_review(owner: Client) -> Sequence[Json]:
+    """Whole imports; one that was begun again and found nothing left to do is not among them."""
+    made = [each for each in all_items(owner, "/imports", limit=100) if each["review_id"] is not None]
+    return [ok(owner.get(f"/imports/{each['import_id']}")) for each in made]
 
 
 def _a_place(api: Client) -> Place:
