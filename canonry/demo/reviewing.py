@@ -176,7 +176,7 @@ def _propose_move(scene: Scene, before: Reading) -> ReviewBody:
         links = counted(len(changed) - 1, "other document")
         step.ends(
             f"proposes “{review.title}”",
-            f"{script.INCIDENT} gets a section and becomes {new}; the link in {links} follows.",
+            f"It gets a section and becomes {new}; the link in {links} follows.",
         )
     return review
 

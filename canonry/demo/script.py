@@ -13,6 +13,6 @@ RENAME_TITLE = "Say what we learn from an incident"
 OPEN_TITLE = "Write residents' names as they do"
 
 QUESTION_AT = "An alert that rang three times"
-QUESTION = "Why three times? Twice at night is bad enough."
+QUESTION = "Why three times, and not two?"
 ANSWER = "Twice can be one bad night. The third time it is a habit."
-REASON = "Says how a flag begins, not how it ends. Every flag needs an owner and a date."
+REASON = "How does a flag end? Each one needs an owner and a date."
