@@ -69,7 +69,7 @@ def _fetch(package: Package, target: Path) -> None:
         (file,) = (each for each in archive.iterdir() if each.suffix != ".txt")
         _require(_digest(package, file) == package.digest, f"{file.name} is not the archive that is pinned")
         unpacked.mkdir()
-        _unpack(file, unpacked)
+        unpack(file, unpacked)
         unpacked.rename(target)
 
 
@@ -105,7 +105,7 @@ def _digest(package: Package, file: Path) -> str:
     return "sha256:" + hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def _unpack(file: Path, folder: Path) -> None:
+def unpack(file: Path, folder: Path) -> None:
     """Write the Markdown files of an archive below the folder, each where the archive has it."""
     written = 0
     for path, opened in _markdown_in(file):
