@@ -1,7 +1,7 @@
 """Real Markdown through everything: imported, reviewed, merged, selected, exported, and imported elsewhere.
 
-`.venv/bin/python bench/corpus.py` fetches what bench/corpus_packages.toml names, asserts at each step that nothing is lost or
-changed, and prints what it took, with ratios against baselines of the same run.
+`.venv/bin/python bench/corpus.py` fetches what bench/corpus_packages.toml names, asserts at each step that nothing is
+lost or changed, and prints what it took, with ratios against baselines of the same run.
 """
 
 import argparse
