@@ -69,7 +69,7 @@ def _propose(scene: Scene, *, folder: str, project: str, title: str, prefix: str
         def told(_: str, done: int, total: int) -> None:
             step.advance(done, total)
 
-        done = former_import(mira, proposal) or start(mira, stage(mira, proposal, told), told)
+        done = former_import(mira, proposal, told) or start(mira, stage(mira, proposal, told), told)
         if done.review_id is None or done.counts is None or done.reports:
             raise CommandFailed(_not_ours(done))
         review = read_review(mira, done.review_id)

@@ -88,7 +88,7 @@ def _imported(remote: Remote, options: ImportOptions, found: Survey, progress: P
     with progress.shown():
         project = choose_project(remote, options.project, create=options.create_project)
         proposal = _proposal(options, project, found)
-        former = former_import(remote, proposal)
+        former = former_import(remote, proposal, progress.tell)
         done = former or start(remote, stage(remote, proposal, progress.tell), progress.tell)
     reports = _all_reports(found, done.reports)
     show_notes(found.notes)

@@ -97,4 +97,5 @@ def _made(remote: Remote, name: str) -> Project:
 
 
 def listed(projects: list[Project]) -> str:
+    """What `--project` may name, for a sentence."""
     return ", ".join(each.slug for each in projects) or "it sees none"

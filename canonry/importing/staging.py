@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from canonry.failures import CommandFailed
 from canonry.importing.answers import REVIEWABLE, Import, ImportItem, Preview
 from canonry.importing.reviewing import read_review
 from canonry.importing.survey import Survey
@@ -33,14 +32,18 @@ class Proposal:
         return self.survey.source(self.prefix, self.title, mirror=self.mirror)
 
 
-def former_import(remote: Remote, proposal: Proposal) -> Import | None:
-    """The newest import of the same source that was started, while its Review can still be merged."""
+def former_import(remote: Remote, proposal: Proposal, tell: Teller) -> Import | None:
+    """The newest import of the same source that was started, at its end, if its Review can still be merged."""
     mine = remote.items("/imports", ImportItem, project_id=proposal.project_id)
     source = proposal.source
     newest = next((each for each in mine if each.source == source and each.status != "staging"), None)
-    if newest is None or newest.review_id is None or read_review(remote, newest.review_id).status not in REVIEWABLE:
+    if newest is None or newest.status == "failed":
         return None
-    return remote.get(f"/imports/{newest.import_id}", Import)
+    # Joining one that runs: by the time that we asked for another it could have ended, and there would be two.
+    done = start(remote, newest, tell)
+    if done.review_id is None or read_review(remote, done.review_id).status not in REVIEWABLE:
+        return None
+    return done
 
 
 def stage(remote: Remote, proposal: Proposal, tell: Teller) -> Import:
@@ -64,23 +67,12 @@ def stage(remote: Remote, proposal: Proposal, tell: Teller) -> Import:
 
 
 def try_out(remote: Remote, staged: Import) -> Preview:
-    """What the import would do.
-
-    Raises:
-        CommandFailed: it runs already.
-    """
-    try:
-        return remote.post(f"/imports/{staged.import_id}/start", {}, Preview, query={"dry_run": "true"})
-    except Refused as refusal:
-        if refusal.code != STARTED:
-            raise
-        raise CommandFailed(
-            f"{staged.import_id} imports just this already; without --dry-run the command waits for it."
-        ) from refusal
+    """What the import would do."""
+    return remote.post(f"/imports/{staged.import_id}/start", {}, Preview, query={"dry_run": "true"})
 
 
-def start(remote: Remote, staged: Import, tell: Teller) -> Import:
-    """Start the import, or join it where it has been started, and wait for its end."""
+def start(remote: Remote, staged: ImportItem, tell: Teller) -> Import:
+    """Start the import, or join it where it was started, and wait for its end; one that has ended is read."""
 
     def told(step: Progress) -> None:
         tell(f"Importing ({step.step})", step.done, step.total)

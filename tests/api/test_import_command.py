@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,16 @@ def test_the_same_command_again_goes_on_with_the_review_that_is_open(
     assert "imported before" in again.stdout
     assert [review["status"] for review in (first, approved, merged)] == ["open", "approved", "merged"]
     assert {review["review_id"] for review in (first, approved, merged)} == {first["review_id"]}
+    assert len(imports(organization.owner)) == 1
+
+
+def test_two_commands_at_once_make_one_import(organization: Organization, tmp_path: Path) -> None:
+    folder = a_folder(tmp_path / "notes", {f"{number}.md": f"# Note {number}\n" for number in range(200)})
+
+    with ThreadPoolExecutor(2) as pool:
+        both = list(pool.map(lambda _: import_folder(organization.owner, folder), range(2)))
+
+    assert len({str(review_of(organization.owner, done)["review_id"]) for done in both}) == 1
     assert len(imports(organization.owner)) == 1
 
 
