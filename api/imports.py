@@ -1,6 +1,5 @@
 """Imports: files are staged, then become Drafts and one Review by a workflow (publication.md §6)."""
 
-from activities.importing import OVERTAKEN
 from activities.requests import ImportRequest
 from api.answers import Answer, answer
 from api.calls import Read, Write
@@ -11,10 +10,17 @@ from api.positions import after_moment, moment_of
 from api.routing import Routes
 from models.errors import (
     AlreadyExists,
+    DraftClosed,
+    DraftEmpty,
+    DraftSubmitted,
+    DuplicateId,
+    MemoryNotSelected,
     NotFound,
     OperationInProgress,
     OperationInvalid,
     ProjectArchived,
+    ReconciliationRequired,
+    VersionConflict,
 )
 from models.identifiers import ProjectId
 from models.rules.paths import accept_path
@@ -40,6 +46,17 @@ from models.store.operations import OperationKind, StoredOperation, accept_opera
 from workflows.ids import import_workflow_id
 
 routes = Routes("imports")
+
+# What the last submission was refused for, when somebody has written first each time.
+OVERTAKEN = (
+    DraftClosed,
+    DraftSubmitted,
+    VersionConflict,
+    DraftEmpty,
+    MemoryNotSelected,
+    DuplicateId,
+    ReconciliationRequired,
+)
 
 
 @routes.write(

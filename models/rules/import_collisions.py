@@ -27,6 +27,8 @@ def left_out(
         gives_back: the paths that Memories stand at after all when a file is left out; asked once a file.
     """
     out = _at_first(wanted, standing)
+    if not out:
+        return out
     waiting = _Waiting({file: path for file, path in wanted.items() if file not in out})
     leaving = list(out)
     while leaving:

@@ -2,11 +2,10 @@
 
 import pytest
 
-from models.errors import OperationInvalid
 from models.identifiers import MemoryId
 from models.rules.folding import Action
 from models.rules.import_plans import ImportCounts, PlannedOperation
-from models.rules.importing import MAX_OPERATIONS, plan_import
+from models.rules.importing import plan_import
 from tests.unit.rules.examples import a_state
 from tests.unit.rules.imports import a_file, a_library, changed, reported, unreadable
 
@@ -233,10 +232,3 @@ def test_what_a_left_out_file_spares_keeps_its_place() -> None:
     plan = plan_import(files, library, mirror=True)
     assert reported(plan) == dict.fromkeys(["c/x", "b", "B", "a"], "path_collision")
     assert plan.operations == []
-
-
-def test_more_operations_than_a_review_holds_are_refused() -> None:
-    files = [a_file(f"{number}.md") for number in range(MAX_OPERATIONS + 1)]
-    with pytest.raises(OperationInvalid) as refusal:
-        plan_import(files, a_library({}))
-    assert refusal.value.context == {"field": "operations", "rule": "too_many"}
