@@ -19,6 +19,7 @@ COLLEAGUE, PUBLISH, RETRY = (
     ROOT / "docs" / "how-to" / f"{name}.md" for name in ("add-a-colleague", "publish-a-change", "retry-safely")
 )
 IMPORT = ROOT / "docs" / "how-to" / "import-a-folder.md"
+EXPORT = ROOT / "docs" / "how-to" / "export-a-snapshot.md"
 WHERE = re.compile(r"^API=\S+ TOKEN=.*$", re.MULTILINE)
 
 pytestmark = [
@@ -94,6 +95,24 @@ def test_the_page_on_imports_proposes_a_folder_merges_it_and_shows_what_an_edit_
         "on-call.md": "Who is called, and when",
         "runbooks/rollback.md": "Roll back",
     }
+
+
+def test_the_page_on_exports_writes_a_snapshot_a_project_s_bodies_a_former_version_and_a_history(
+    api: Client, tmp_path: Path
+) -> None:
+    organization = an_organization(api)
+    clone = _a_clone(tmp_path)
+
+    printed = _run_in(clone, organization, *_blocks(EXPORT))
+
+    [memory] = items(organization.owner.get("/org/memories"))
+    text = f"---\nid: {memory['memory_id']}\ndescription: Who is called, and when\n---\n# On call\n"
+    assert text in printed
+    written = {
+        name: (clone / name / "on-call.md").read_text() for name in ("snapshot", "for-notes", "as-it-was", "history")
+    }
+    assert written == {"snapshot": text, "for-notes": "# On call\n", "as-it-was": text, "history": text}
+    assert (clone / "history" / ".git").is_dir()
 
 
 def _blocks(page: Path) -> list[str]:
