@@ -159,6 +159,7 @@ def decide_review(call: Write, review_id: str) -> StoredOperation:
         ProjectArchived,
         VersionConflict,
         TargetMissing,
+        DuplicateId,
         ReconciliationRequired,
         PathCollision,
         ApprovalInvalidated,
