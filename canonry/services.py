@@ -40,10 +40,14 @@ class Service:
         with contextlib.suppress(BrokenPipeError), self.child.stdin as line:  # whoever looks after it sees its death
             line.write(json.dumps(dict(addresses)).encode() + b"\n")
 
-    def restart(self) -> None:
+    def relaunch(self) -> None:
         """Start it again after it died."""
         self.child = _load(self.name, self.log, self.environment)
         self.begin(self.addresses)
+
+    def restart(self) -> None:
+        """The same: when it answers, only its clients can tell."""
+        self.relaunch()
 
     def stop(self) -> None:
         """Let it finish what it began for `grace_s`, then kill it: whatever it does is safe to do again."""

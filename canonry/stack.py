@@ -12,12 +12,13 @@ from pathlib import Path
 import psutil
 
 from canonry.embedded.locks import read_note, take_lock
-from canonry.embedded.placement import data_folder, log_of, usable
+from canonry.embedded.placement import data_folder, log_of, logs_of, usable
 from canonry.embedded.ports import LOOPBACK, require_free
-from canonry.embedded.postgres import RunningPostgres, start_postgres
+from canonry.embedded.postgres import RunningPostgres, require_startable, start_postgres
 from canonry.embedded.processes import log_tail
 from canonry.embedded.temporal import RunningTemporal, launch_temporal
 from canonry.failures import CommandFailed, StartFailed
+from canonry.logs import turn_over
 from canonry.preparation import OWNER_TOKEN, Preparation
 from canonry.services import Service, load_service
 from canonry.signals import no_longer_stoppable, stoppable
@@ -98,7 +99,8 @@ def started(settings: Settings, report: Callable[[str], None]) -> Iterator[Runni
     with stoppable(), _only_one(settings, data):
         supervisor = None
         try:
-            running = _start(settings, data, parts, report)
+            with usable(data):
+                running = _start(settings, data, parts, report)
             supervisor = running.supervisor
             yield running
         finally:
@@ -159,8 +161,12 @@ def _only_one(settings: Settings, data: Path) -> Iterator[None]:
         pid, _, url = read_note(path).partition(" ")
         raise AlreadyRunning(f"Canonry already runs on {data}: process {pid}, {url or 'still starting'}.", url)
     try:
-        require_free(settings.port, "the API", settings.host)
-        lock.write(f"{os.getpid()} {_url(settings)}")
+        require_free(settings.port, "the API", settings.host, option="--port")
+        with usable(data):
+            if settings.database_url is None:
+                require_startable(data)
+            lock.write(f"{os.getpid()} {_url(settings)}")
+            turn_over(logs_of(data))
         yield
     finally:
         lock.release()
@@ -176,7 +182,7 @@ def _launch_temporal(settings: Settings, data: Path, parts: list[Part]) -> Runni
 
 def _start_postgres(data: Path, parts: list[Part], report: Callable[[str], None]) -> RunningPostgres:
     deadline = time.monotonic() + OWNERSHIP_LIMIT_S
-    while not (postgres := start_postgres(data)).owned:
+    while not (postgres := start_postgres(data, report=report)).owned:
         if time.monotonic() > deadline:
             raise StartFailed(f"Another process keeps the database of {data} (server {postgres.pid}); stop that first.")
         time.sleep(POLL_S)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from canonry.embedded.disk import fullness
 from canonry.embedded.processes import log_tail
 from canonry.failures import CommandFailed, StartFailed
 
@@ -36,8 +37,11 @@ class Part(Protocol):
     def is_running(self) -> bool:
         """Whether its process lives."""
 
+    def relaunch(self) -> None:
+        """Start it again after it died, without waiting until it answers; raises StartFailed."""
+
     def restart(self) -> None:
-        """Start it again after it died; raises StartFailed."""
+        """Start it again after it died, and wait until it answers, where it can tell; raises StartFailed."""
 
     def stop(self) -> None:
         """End it; nothing happens when it has ended."""
@@ -108,7 +112,7 @@ class Supervisor:
 
     def _try_again(self, part: Part) -> None:
         try:
-            part.restart()
+            part.relaunch()
         except StartFailed as failure:
             self._mourn(part, str(failure))
 
@@ -117,7 +121,8 @@ class Supervisor:
         deaths.add(time.monotonic())
         if deaths.too_many:
             self._failure = CommandFailed(
-                f"{part.name} ended {MOST_DEATHS} times within {WITHIN_S:.0f} s, the last time with:\n{last_words}"
+                f"{part.name} ended {MOST_DEATHS} times within {WITHIN_S:.0f} s"
+                f"{fullness(part.log.parent)}, the last time with:\n{last_words}"
             )
             self._ended.set()
             return

@@ -64,6 +64,14 @@ def current_user() -> str:
         ) from None
 
 
+def user_name(uid: int) -> str:
+    """The account's name, or its number where it has none."""
+    try:
+        return f"the account {pwd.getpwuid(uid).pw_name}"
+    except KeyError:
+        return f"the user id {uid}"
+
+
 def can_reach(account: Account, path: Path) -> bool:
     """Whether the account may pass every folder above the real `path` (by mode bits: access lists are not read)."""
     return all(_may(account, folder, stat.S_IXOTH) for folder in path.resolve().parents)

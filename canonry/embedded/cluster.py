@@ -9,6 +9,9 @@ from pathlib import Path
 
 from canonry.embedded.accounts import current_user, give_to
 from canonry.embedded.binaries import PostgresBinaries, find_postgres, postgres_for
+from canonry.embedded.disk import fullness
+from canonry.embedded.majors import CarryOver
+from canonry.embedded.notes import write_note
 from canonry.embedded.placement import PRIVATE, Home
 from canonry.embedded.processes import all_that_work_in, log_size, log_tail, send, server_environment, spawn, works_in
 from canonry.failures import StartFailed
@@ -33,14 +36,15 @@ def binaries_for(home: Home) -> PostgresBinaries:
     """The programs that fit the cluster, where the account can run them.
 
     Raises:
-        StartFailed: the cluster was made by a major version that is not here.
+        StartFailed: the cluster was made by another major version; the text has the commands that carry it over.
     """
-    present = cluster_major(home.cluster)
-    binaries = find_postgres(present)
-    if present not in {None, binaries.major}:
+    made_by = cluster_major(home.cluster)
+    binaries = find_postgres()
+    if made_by not in {None, binaries.major}:
+        binaries = postgres_for(home.account, binaries, home.path)
+        _, *initdb = map(str, _initdb(binaries, Path("data"), durable=True))
         raise StartFailed(
-            f"The database in {home.cluster} was made by PostgreSQL {present}, and {binaries.major} is what is here:"
-            f" start it with PostgreSQL {present}, run pg_dump, and restore into a new data folder."
+            CarryOver(home.cluster, home.account, made_by, binaries.programs, binaries.major, initdb).sentence()
         )
     return postgres_for(home.account, binaries, home.path)
 
@@ -74,10 +78,9 @@ def write_access_rules(home: Home) -> tuple[Path, Path]:
     folder = home.cluster.parent
     rules, names = folder / "pg_hba.conf", folder / "pg_ident.conf"
     users = sorted({"root", current_user(), home.account.name})
-    rules.write_text(f"local all all peer map={ROLE}\n")
-    names.write_text("".join(f'{ROLE} "{user}" {role}\n' for user in users for role in (ROLE, SUPERUSER)))
-    for path in (rules, names):
-        path.chmod(0o644)
+    roles = "".join(f'{ROLE} "{user}" {role}\n' for user in users for role in (ROLE, SUPERUSER))
+    write_note(rules, f"local all all peer map={ROLE}\n", mode=0o644)
+    write_note(names, roles, mode=0o644)
     return rules, names
 
 
@@ -142,7 +145,7 @@ def _run(home: Home, command: list[str | Path]) -> None:
         child.wait()
         raise
     if code != 0:
-        raise StartFailed(f"Making the database failed:\n{log_tail(log, begin)}")
+        raise StartFailed(f"Making the database failed{fullness(home.path)}:\n{log_tail(log, begin)}")
 
 
 def _clear_remains(cluster: Path) -> None:

@@ -1,18 +1,23 @@
 """Where the servers keep their files: in the data folder, or where the account they run under can reach them."""
 
 import hashlib
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from canonry.embedded.accounts import Account, can_reach, give_to, is_root, server_account
+from canonry.embedded.accounts import Account, can_reach, give_to, is_root, server_account, user_name
 from canonry.embedded.locks import one_at_a_time
+from canonry.embedded.notes import read_path, write_note
 from canonry.failures import StartFailed
 
 ELSEWHERE = Path("/var/lib/canonry")
 """For root only: outside of everybody's private folders."""
+
+POINTER = "postgres.location"
+"""The file of a data folder that says where the servers keep their files, if not there."""
 
 PRIVATE = 0o700
 PASSABLE = 0o711
@@ -58,7 +63,8 @@ def usable(data: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StartFailed(f"The data folder {data} cannot be used: {error.strerror} ({error.filename}).") from error
+        place = f" ({error.filename})" if error.filename else ""
+        raise StartFailed(f"The data folder {data} cannot be used: {error.strerror}{place}.") from error
 
 
 def settle(data: Path) -> Home:
@@ -72,14 +78,42 @@ def settle(data: Path) -> Home:
         return _settle(data)
 
 
+def look_up(data: Path) -> Home:
+    """The home of a data folder as it is: nothing is made, chosen or changed.
+
+    Raises:
+        StartFailed: the account that the servers would run under cannot be told.
+    """
+    data = data.resolve()
+    pointer = data / POINTER
+    path = read_path(pointer) if pointer.exists() else data
+    return Home(data, path, server_account(_cluster(path)))
+
+
 def data_folder(data: Path) -> Path:
-    """The real path of the data folder, made when it is missing: as root others may pass it, as servers must."""
-    return make_folder(data.resolve(), PASSABLE if is_root() else PRIVATE)
+    """The real path of the data folder, made when it is missing: as root others may pass it, as servers must.
+
+    Raises:
+        StartFailed: it belongs to another account. Even root leaves it alone: its owner could not use it any more.
+    """
+    folder = make_folder(data.resolve(), PASSABLE if is_root() else PRIVATE)
+    owner = folder.stat().st_uid
+    if owner != os.geteuid():
+        raise StartFailed(
+            f"The data folder {folder} belongs to {user_name(owner)}: start Canonry as that account,"
+            " or name another folder with --data."
+        )
+    return folder
+
+
+def logs_of(data: Path) -> Path:
+    """Where all logs are."""
+    return make_folder(data / "logs", PRIVATE)
 
 
 def log_of(data: Path, part: str) -> Path:
     """Where a part's output goes."""
-    return make_folder(data / "logs", PRIVATE) / f"{part}.log"
+    return logs_of(data) / f"{part}.log"
 
 
 def make_folder(path: Path, mode: int) -> Path:
@@ -98,9 +132,9 @@ def short_folder(parent: Path, account: Account) -> Path:
 
 
 def _settle(data: Path) -> Home:
-    pointer = data / "postgres.location"
+    pointer = data / POINTER
     if pointer.exists():
-        path = Path(pointer.read_text().strip())
+        path = read_path(pointer)
         if not path.is_dir():
             raise StartFailed(
                 f"{pointer} names {path}, which is gone; delete that file to begin with an empty database."
@@ -112,7 +146,7 @@ def _settle(data: Path) -> Home:
     if _cluster(data).exists():
         raise StartFailed(f"The account {account.name} owns {_cluster(data)} but can no longer reach it.")
     path = _elsewhere(data)
-    pointer.write_text(f"{path}\n")
+    write_note(pointer, f"{path}\n", mode=0o644)
     return Home(data, path, account)
 
 
@@ -123,7 +157,7 @@ def _cluster(home: Path) -> Path:
 def _elsewhere(data: Path) -> Path:
     """A fresh folder named by the data folder; what an earlier, deleted data folder left there is kept aside."""
     make_folder(ELSEWHERE, PASSABLE)
-    path = ELSEWHERE / hashlib.sha256(str(data).encode()).hexdigest()[:16]
+    path = ELSEWHERE / hashlib.sha256(os.fsencode(data)).hexdigest()[:16]
     if path.exists():
         path.rename(Path(tempfile.mkdtemp(prefix=f"{path.name}.left-", dir=ELSEWHERE)) / path.name)
     return make_folder(path, PASSABLE)

@@ -1,5 +1,6 @@
 """Ports on the loopback address: chosen once, found again by the next start."""
 
+import errno
 import json
 import secrets
 import socket
@@ -7,6 +8,7 @@ import time
 from collections.abc import Container
 from pathlib import Path
 
+from canonry.embedded.notes import write_note
 from canonry.failures import StartFailed
 
 LOOPBACK = "127.0.0.1"
@@ -19,13 +21,7 @@ POLL_S = 0.02
 
 def is_free(port: int, host: str = LOOPBACK) -> bool:
     """Whether a server could listen on the port now."""
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers do: closed connections do not count
-        try:
-            probe.bind((host, port))
-        except OSError:
-            return False
-    return True
+    return _refusal(port, host) is None
 
 
 def free_port(besides: Container[int] = ()) -> int:
@@ -41,18 +37,33 @@ def remembered_ports(note: Path, names: tuple[str, ...]) -> dict[str, int]:
     ports = {name: port for name, port in _read(note).items() if name in names and _gets_free(port)}
     for name in names:
         ports.setdefault(name, free_port(besides=ports.values()))
-    note.write_text(json.dumps(ports))
+    write_note(note, json.dumps(ports), mode=0o644)
     return ports
 
 
-def require_free(port: int, what: str, host: str = LOOPBACK) -> None:
-    """Refuse to start `what` on a port that is taken.
+def require_free(port: int, what: str, host: str = LOOPBACK, *, option: str = "") -> None:
+    """Refuse to start `what` on a port that is taken, or not ours to take; `option` chooses another.
 
     Raises:
-        StartFailed: somebody listens there.
+        StartFailed: somebody listens there, or the system forbids it.
     """
-    if not is_free(port, host):
-        raise StartFailed(f"Port {port}, wanted for {what}, is taken by another program.")
+    refusal = _refusal(port, host)
+    if refusal is None:
+        return
+    choice = f"; choose another with {option}" if option else ""
+    if refusal.errno == errno.EADDRINUSE:
+        raise StartFailed(f"Port {port}, wanted for {what}, is taken by another program{choice}.")
+    raise StartFailed(f"Port {port} of {host}, wanted for {what}, cannot be used: {refusal.strerror}{choice}.")
+
+
+def _refusal(port: int, host: str) -> OSError | None:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers do: closed connections do not count
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            return error
+    return None
 
 
 def _gets_free(port: int) -> bool:

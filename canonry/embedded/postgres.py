@@ -1,8 +1,10 @@
 """The embedded PostgreSQL: one server per data folder, reachable by socket only, gone when its owner is."""
 
+import math
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -21,8 +23,9 @@ from canonry.embedded.cluster import (
     running_server,
     write_access_rules,
 )
+from canonry.embedded.disk import NEW_DATABASE_MB, START_MB, fullness, require_room
 from canonry.embedded.locks import OwnerLock, read_note, take_lock
-from canonry.embedded.placement import Home, settle, usable
+from canonry.embedded.placement import Home, look_up, settle, usable
 from canonry.embedded.processes import (
     POLL_S,
     log_size,
@@ -36,10 +39,14 @@ from canonry.embedded.processes import (
 from canonry.embedded.sockets import SOCKET_NAME, socket_folder
 from canonry.failures import StartFailed
 
+Report = Callable[[str], None]
+"""Takes a line for a person."""
+
 # 10 + 10 + 1 connections an API and worker pair, times a few pairs; what a server allows by default.
 MAX_CONNECTIONS = 100
-# A long crash recovery is not a failure; ten minutes bound a start that hangs.
-START_LIMIT_S = 600
+# For a server that says it is ready. How long it recovers from a crash before that is nobody's to limit.
+ANSWER_LIMIT_S = 60
+PATIENCE_S = 10
 FAST_STOP_S = 20
 ATTACH_LIMIT_S = 60
 ATTACH_POLL_S = 0.1
@@ -89,23 +96,45 @@ class RunningPostgres:
         self.lock.release()
 
     def restart(self) -> None:
-        """Start the server again after it died; URL and socket stay.
+        """Start the server again after it died, and wait for it; URL and socket stay.
 
         Raises:
             StartFailed: it does not come up.
         """
         if self.child is not None:
             self.child.wait()
-        server, self.child = _run(self.home, self.socket_dir)
+        server, self.child = _run(self.home, self.socket_dir, _silently)
         self.pid = server.pid
 
+    def relaunch(self) -> None:
+        """Start the server again after it died, without waiting for it: a recovery may take long.
 
-def start_postgres(data: Path, *, durable: bool = True) -> RunningPostgres:
+        Raises:
+            StartFailed: it cannot be started.
+        """
+        with usable(self.home.data):
+            running_server(self.home.cluster)  # clears what the dead one left
+            self.child = _launch(self.home, self.socket_dir)
+        self.pid = self.child.pid
+
+
+def require_startable(data: Path) -> None:
+    """See that a start has what it takes, before anything is begun.
+
+    Raises:
+        StartFailed: the folder or its disk cannot be used, or another major version made its database.
+    """
+    with usable(data):
+        _require_startable(settle(data))
+
+
+def start_postgres(data: Path, *, durable: bool = True, report: Report | None = None) -> RunningPostgres:
     """Start the server of a data folder, or attach to the one that another process keeps there.
 
     Args:
         data: the folder of the whole stack.
         durable: False does not wait for the disk while an empty database is made (for tests); the server is the same.
+        report: told, as a line for a person, when the server takes long to recover.
 
     Raises:
         StartFailed: it does not come up; the text quotes its log.
@@ -117,7 +146,7 @@ def start_postgres(data: Path, *, durable: bool = True) -> RunningPostgres:
         while time.monotonic() < deadline:
             lock = take_lock(_lock_path(home))
             if lock is not None:
-                return _own(home, lock, durable=durable)
+                return _own(home, lock, report or _silently, durable=durable)
             server = recorded_server(home.cluster)
             if server is not None and _complaint(server.socket_dir, ROLE, ROLE) is None:
                 return RunningPostgres(home, server.socket_dir, server.pid, lock=None)
@@ -125,30 +154,45 @@ def start_postgres(data: Path, *, durable: bool = True) -> RunningPostgres:
     raise StartFailed(f"The process {read_note(_lock_path(home))} keeps the database of {data}, which does not answer.")
 
 
+def _require_startable(home: Home) -> None:
+    binaries_for(home)
+    require_room(home.path, START_MB if cluster_major(home.cluster) else NEW_DATABASE_MB)
+
+
 def is_there(data: Path) -> bool:
-    """Whether the data folder has a database, here or elsewhere."""
-    return (data / "postgres.location").exists() or cluster_major(data / "postgres" / "data") is not None
+    """Whether the data folder has a database, here or elsewhere.
+
+    Raises:
+        StartFailed: the folder cannot be read.
+    """
+    with usable(data):
+        return cluster_major(look_up(data).cluster) is not None
 
 
-def _own(home: Home, lock: OwnerLock, *, durable: bool) -> RunningPostgres:
+def _own(home: Home, lock: OwnerLock, report: Report, *, durable: bool) -> RunningPostgres:
     try:
+        _require_startable(home)
         if cluster_major(home.cluster) is None:
             make_cluster(home, binaries_for(home), durable=durable)
-        server, child = _run(home, socket_folder(home))
+        server, child = _run(home, socket_folder(home), report)
     except BaseException:
         lock.release()
         raise
     return RunningPostgres(home, server.socket_dir, server.pid, lock, child)
 
 
-def _run(home: Home, sockets: Path) -> tuple[RecordedServer, subprocess.Popen[bytes] | None]:
+def _silently(_line: str) -> None:
+    """For whom a start's progress is nothing to report."""
+
+
+def _run(home: Home, sockets: Path, report: Report) -> tuple[RecordedServer, subprocess.Popen[bytes] | None]:
     """Bring up the cluster's server: an orphan that a killed owner left, or a new one as our child."""
     begin = log_size(home.log("postgres"))
     server, child = running_server(home.cluster), None
     if server is None:
         child = _launch(home, sockets)
     try:
-        server = _wait_until_ready(home, child, begin)
+        server = _wait_until_ready(home, child, begin, report)
         _ensure_database(server.socket_dir)
     except psycopg.Error as error:
         _give_up(child)
@@ -171,7 +215,7 @@ def _launch(home: Home, sockets: Path) -> subprocess.Popen[bytes]:
         stale.unlink(missing_ok=True)
     settings = {
         "listen_addresses": "",
-        "unix_socket_directories": f'"{sockets}"',
+        "unix_socket_directories": f'"{sockets}"',  # quoted: a comma would begin another one
         "unix_socket_permissions": "0700",
         "hba_file": rules,
         "ident_file": names,
@@ -192,18 +236,29 @@ def _launch(home: Home, sockets: Path) -> subprocess.Popen[bytes]:
     )
 
 
-def _wait_until_ready(home: Home, child: subprocess.Popen[bytes] | None, log_begin: int) -> RecordedServer:
-    deadline = time.monotonic() + START_LIMIT_S
-    complaint: str | None = "it is still starting"
-    while time.monotonic() < deadline and (child is None or child.poll() is None):
-        server = recorded_server(home.cluster)
+def _wait_until_ready(
+    home: Home, child: subprocess.Popen[bytes] | None, log_begin: int, report: Report
+) -> RecordedServer:
+    began, ready_since = time.monotonic(), None
+    complaint: str | None = None
+    while child is None or child.poll() is None:
+        server, now = recorded_server(home.cluster), time.monotonic()
         if server is not None and server.status == "ready":
             complaint = _complaint(server.socket_dir, SUPERUSER, SUPERUSER)
             if complaint is None:
                 return server
+            ready_since = ready_since or now
+            if now - ready_since > ANSWER_LIMIT_S:
+                break
+        elif child is None and server is None:  # the orphan that was to be adopted has ended
+            break
+        elif now - began > PATIENCE_S:
+            report(f"PostgreSQL recovers after a crash; that takes as long as it takes ({home.log('postgres')})")
+            began = math.inf
         time.sleep(POLL_S)
-    how = f"does not answer ({complaint})" if child is None or child.poll() is None else "ended while it started"
-    raise StartFailed(f"PostgreSQL {how}:\n{log_tail(home.log('postgres'), log_begin)}")
+    how = f"does not answer ({complaint})" if complaint else "ended while it started"
+    text = log_tail(home.log("postgres"), log_begin)
+    raise StartFailed(f"PostgreSQL {how}{fullness(home.path)}:\n{text}")
 
 
 def _complaint(sockets: Path, role: str, database: str) -> str | None:

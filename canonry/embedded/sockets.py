@@ -5,6 +5,7 @@ import stat
 from pathlib import Path
 
 from canonry.embedded.accounts import Account
+from canonry.embedded.notes import read_path, write_note
 from canonry.embedded.placement import PRIVATE, Home, short_folder
 
 SOCKET_NAME = ".s.PGSQL.5432"
@@ -21,16 +22,17 @@ def socket_folder(home: Home) -> Path:
     if fits(beside):
         return home.private_folder("postgres", "run")
     note = home.path / "postgres" / "run.location"
-    if note.exists() and _is_private(Path(note.read_text()), home.account):
-        return Path(note.read_text())
+    if note.exists() and _is_private(read_path(note), home.account):
+        return read_path(note)
     folder = short_folder(_short_parent(home.account), home.account)
-    note.write_text(str(folder))
+    write_note(note, str(folder))
     return folder
 
 
 def fits(folder: Path) -> bool:
-    """Whether a socket in the folder has a path that the kernel takes."""
-    return len(os.fsencode(folder / SOCKET_NAME)) < LONGEST_SOCKET_PATH
+    """Whether a socket in the folder has a path that the kernel takes, and that can be written into a setting."""
+    text = os.fsencode(folder / SOCKET_NAME)
+    return len(text) < LONGEST_SOCKET_PATH and not any(character in text for character in b'"\n')
 
 
 def _short_parent(account: Account) -> Path:

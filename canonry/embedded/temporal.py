@@ -3,6 +3,8 @@
 import http
 import http.client
 import json
+import re
+import shlex
 import signal
 import subprocess
 import time
@@ -13,6 +15,7 @@ from typing import ClassVar
 from urllib.parse import quote
 
 from canonry.embedded.binaries import find_temporal, temporal_for
+from canonry.embedded.disk import fullness
 from canonry.embedded.locks import OwnerLock, read_note, take_lock
 from canonry.embedded.placement import Home, settle, usable
 from canonry.embedded.ports import LOOPBACK, remembered_ports, require_free
@@ -23,6 +26,9 @@ START_LIMIT_S = 60
 STOP_LIMIT_S = 15
 ANSWER_LIMIT_S = 2
 POLL_S = 0.05
+# What SQLite says of a file that is not, or is only in part, what Temporal wrote.
+DAMAGE = re.compile("no such table|not a database|malformed|disk I/O error|corrupt")
+URL_SIGNS = frozenset("%?#")
 # The file survives kill -9 with these, and takes twice the workflows a second of the defaults.
 SQLITE_PRAGMAS = {"journal_mode": "WAL", "synchronous": "NORMAL"}
 
@@ -90,7 +96,7 @@ class RunningTemporal:
             if ended or time.monotonic() > deadline:
                 end_child(self.child, STOP_LIMIT_S)
                 how = "ended while it started" if ended else f"does not answer after {START_LIMIT_S} s"
-                raise StartFailed(f"Temporal {how}:\n{log_tail(self.log, self.log_begin)}")
+                raise StartFailed(self._explained(how))
             time.sleep(POLL_S)
         _complete(self.home).touch()
 
@@ -99,16 +105,34 @@ class RunningTemporal:
         end_child(self.child, STOP_LIMIT_S)
         self.lock.release()
 
+    def relaunch(self) -> None:
+        """Start a server that died, at the same address, without waiting for it.
+
+        Raises:
+            StartFailed: it cannot be started.
+        """
+        self.child.wait()
+        with usable(self.home.data):
+            self.log_begin = log_size(self.log)
+            self.child = _launch(self.home, self.options, self.ports)
+
     def restart(self) -> None:
         """Start a server that died, at the same address, and wait for it.
 
         Raises:
             StartFailed: it does not come up.
         """
-        self.child.wait()
-        self.log_begin = log_size(self.log)
-        self.child = _launch(self.home, self.options, self.ports)
+        self.relaunch()
         self.wait_until_ready()
+
+    def _explained(self, how: str) -> str:
+        last_words = log_tail(self.log, self.log_begin)
+        if DAMAGE.search(last_words) is None:
+            return f"Temporal {how}{fullness(self.home.path)}:\n{last_words}"
+        return (
+            f"Temporal's store {self.store} is damaged. Nothing is lost without it, because Postgres knows what has to"
+            f" be done: remove it and start again.\n\n  rm {shlex.quote(str(self.store))}*\n\n{last_words}"
+        )
 
     def _answers(self) -> bool:
         connection = http.client.HTTPConnection(LOOPBACK, self.ports["http"], timeout=ANSWER_LIMIT_S)
@@ -202,8 +226,10 @@ def _ports(home: Home, wanted: int) -> Mapping[str, int]:
 def _launch(home: Home, options: TemporalOptions, ports: Mapping[str, int]) -> subprocess.Popen[bytes]:
     program = temporal_for(home.account, find_temporal(), home.path)
     store = _store(home)
+    # The server makes a URL of it, without escapes; its working folder is the store's.
+    file = store.name if URL_SIGNS & set(str(store)) else store
     _drop_half_made(home)
-    command: list[str | Path] = [program, "server", "start-dev", "--ip", LOOPBACK, "--db-filename", store]
+    command: list[str | Path] = [program, "server", "start-dev", "--ip", LOOPBACK, "--db-filename", file]
     command += ["--port", str(ports["grpc"]), "--http-port", str(ports["http"]), "--log-level", "error"]
     command += ["--namespace", options.namespace]
     command += ["--ui-port", str(ports["ui"]), "--ui-disable-news-fetch"] if options.ui else ["--headless"]

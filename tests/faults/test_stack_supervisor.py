@@ -24,7 +24,7 @@ class ShellPart:
     starts: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.restart()
+        self.relaunch()
 
     @property
     def pid(self) -> int:
@@ -33,10 +33,13 @@ class ShellPart:
     def is_running(self) -> bool:
         return self.child.poll() is None
 
-    def restart(self) -> None:
+    def relaunch(self) -> None:
         self.starts.append(time.monotonic())
         command = ["/bin/sh", "-c", self.line]
         self.child = spawn(command, log=self.log, cwd=Path("/"), environment={}, death_signal=signal.SIGKILL)
+
+    def restart(self) -> None:
+        self.relaunch()
 
     def stop(self) -> None:
         self.child.kill()
@@ -47,10 +50,10 @@ class ShellPart:
 class UnstartablePart(ShellPart):
     """One that starts once and never again."""
 
-    def restart(self) -> None:
+    def relaunch(self) -> None:
         if self.starts:
             raise StartFailed("there is no way back")
-        super().restart()
+        super().relaunch()
 
 
 def silently(line: str) -> None:

@@ -181,7 +181,8 @@ def test_a_taken_port_is_one_sentence_and_nothing_is_started(data: Path) -> None
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         answer = run("up", "--data", str(data), "--port", str(port))
-    assert_one_sentence(answer, rf"canonry up: Port {port}, wanted for the API, is taken by another program\.")
+    sentence = rf"Port {port}, wanted for the API, is taken by another program; choose another with --port\."
+    assert_one_sentence(answer, f"canonry up: {sentence}")
     assert not (data / "postgres").exists()
 
 
