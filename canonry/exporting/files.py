@@ -1,6 +1,6 @@
 """A snapshot as files: each Memory at its path, and a manifest of what it all is."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from canonry.documents.front_matter import render_document
@@ -10,7 +10,7 @@ from canonry.failures import CommandFailed
 from models.errors import OperationInvalid
 from models.identifiers import MemoryId
 from models.rules.paths import accept_path, ancestor_keys, path_key
-from models.schemas.commits import Snapshot, TreeEntry
+from models.schemas.commits import CommitBody, Snapshot, TreeEntry
 
 # A file there would be a command to git, not a document; the second is how old Windows file systems know the first.
 _GIT_FOLDERS = frozenset({".git", "git~1"})
@@ -18,11 +18,16 @@ _GIT_FOLDERS = frozenset({".git", "git~1"})
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file to write; `entry` is None for the manifest."""
+    """A file to write, whose text is made when it is asked for; files of equal `identity` have equal texts."""
 
     path: str
-    data: bytes
-    entry: TreeEntry | None
+    identity: tuple[str, ...]
+    make: Callable[[], str]
+
+    @property
+    def data(self) -> bytes:
+        """What stands in the file."""
+        return self.make().encode()
 
 
 def files_of(snapshot: Snapshot, *, plain: bool) -> Iterator[File]:
@@ -42,22 +47,32 @@ def files_of(snapshot: Snapshot, *, plain: bool) -> Iterator[File]:
 
 def _files(snapshot: Snapshot, entries: list[TreeEntry], *, plain: bool) -> Iterator[File]:
     texts = {blob.blob_id: blob.content for blob in snapshot.blobs}
-    ignore_files: dict[str, str] = {}
-    for entry in entries:
-        path, text = _path(entry), texts[entry.blob_id]
-        if not plain:
-            text = render_document(memory_id=MemoryId(entry.id), description=entry.description, body=text)
-        folder, _, name = path.rpartition("/")
-        if name == IGNORE_FILE:
-            ignore_files[folder] = text
-        yield File(path, text.encode(), entry)
-    manifest = Manifest(
-        scope=snapshot.commit.scope,
-        commit_id=snapshot.commit.commit_id,
-        tree_id=snapshot.commit.tree_id,
-        also=overlooked((_path(entry) for entry in entries), ignore_files),
+    files = [_file(entry, texts[entry.blob_id], plain=plain) for entry in entries]
+    yield from files
+    yield _manifest(snapshot.commit, files)
+
+
+def _file(entry: TreeEntry, body: str, *, plain: bool) -> File:
+    if plain:
+        return File(_path(entry), (entry.blob_id,), lambda: body)
+    return File(
+        _path(entry),
+        (entry.id, entry.description, entry.blob_id),
+        lambda: render_document(memory_id=MemoryId(entry.id), description=entry.description, body=body),
     )
-    yield File(MANIFEST, manifest.model_dump_json(indent=2).encode() + b"\n", None)
+
+
+def _manifest(commit: CommitBody, files: list[File]) -> File:
+    """What leads an import to every document."""
+    split = [(file, *file.path.rpartition("/")) for file in files]
+    ignore_files = {folder: file.make() for file, folder, _, name in split if name == IGNORE_FILE}
+    manifest = Manifest(
+        scope=commit.scope,
+        commit_id=commit.commit_id,
+        tree_id=commit.tree_id,
+        also=overlooked((file.path for file in files), ignore_files),
+    )
+    return File(MANIFEST, (commit.commit_id,), lambda: manifest.model_dump_json(indent=2) + "\n")
 
 
 def _path(entry: TreeEntry) -> str:

@@ -43,6 +43,7 @@ class GitHistory:
         self._repository = Repo.init(str(folder), default_branch=MAIN)
         self._packed = _Packer(self._repository)
         self._head: ObjectID | None = None
+        self._blobs: dict[tuple[str, ...], ObjectID] = {}
 
     def add(self, commit: CommitBody, files: Iterable[File]) -> None:
         """Add a publication with all of its files."""
@@ -56,14 +57,14 @@ class GitHistory:
         self._head = self._packed.add(made)
 
     def finish(self, files: Iterable[File]) -> None:
-        """Write what is left, and check out the files of the last publication."""
+        """Write what is left, and check out the last publication, whose files these are."""
         self._packed.write()
         if self._head is not None:
             self._repository.refs[Ref(b"refs/heads/" + MAIN)] = self._head
         index = self._repository.open_index()
         for file in files:
             place = write_file(self._folder, file.path, file.data)
-            index[file.path.encode()] = index_entry_from_stat(os.lstat(place), Blob.from_string(file.data).id)
+            index[file.path.encode()] = index_entry_from_stat(os.lstat(place), self._blobs[file.identity])
         index.write()
 
     def close(self) -> None:
@@ -71,13 +72,16 @@ class GitHistory:
         self._repository.close()
 
     def _tree(self, files: Iterable[File]) -> ObjectID:
-        root = _Folder()
+        root, former, self._blobs = _Folder(), self._blobs, {}
         for file in files:
+            # Most files are as they were in the publication before.
+            blob = former.get(file.identity) or self._packed.add(Blob.from_string(file.data))
+            self._blobs[file.identity] = blob
             *above, name = file.path.encode().split(b"/")
             folder = root
             for each in above:
                 folder = folder.folders.setdefault(each, _Folder())
-            folder.files[name] = self._packed.add(Blob.from_string(file.data))
+            folder.files[name] = blob
         return self._write_folder(root)
 
     def _write_folder(self, folder: _Folder) -> ObjectID:
