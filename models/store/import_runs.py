@@ -104,12 +104,16 @@ def plan_base(connection: Connection, row: ImportRow) -> Base:
     return found.base_commit_id, found.base_version
 
 
+# Each file is looked up by its path: a join may be planned, without statistics, as all files for each operation.
 BATCH = text("""
     select o.action, o.memory_id, o.path,
            case when o.takes_content then f.content end as content,
            case when o.takes_description then coalesce(f.description, '') end as description
     from import_operations o
-    left join import_files f on f.org_id = o.org_id and f.import_id = o.import_id and f.path = o.file_path
+    left join lateral (
+        select content, description from import_files
+        where org_id = o.org_id and import_id = o.import_id and path = o.file_path limit 1
+    ) f on true
     where o.org_id = :org_id and o.import_id = :import_id and o.batch = :batch
     order by o.index
 """)

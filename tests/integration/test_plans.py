@@ -23,6 +23,7 @@ from models.store.operations import claim_due
 from models.store.org_memories import list_memories, read_memory
 from tests.commands import a_merge, a_review, attempted, merged, result_of, selected
 from tests.databases import a_database
+from tests.imports import a_file, an_import, imported, row_of_import
 from tests.rows import (
     Somewhere,
     a_draft,
@@ -141,6 +142,21 @@ def test_bulk_changes_cost_in_proportion_to_their_size_before_there_are_any_stat
         result_of(selected(place, other, ids[half : half + 5]))
     assert len(ids) == 2 * half
     assert work.above(10 * len(ids)) == {}
+
+
+def test_an_import_costs_in_proportion_to_its_size_before_there_are_any_statistics(without_statistics: Engine) -> None:
+    place = an_organization(without_statistics)
+    size = 600
+    result_of(merged(place, a_review(place, many_creates(place, "a", size))))
+    files = [a_file(f"a/{each // 50}/{each}.md", f"a {each}\n") for each in range(0, size, 2)]
+    files += [a_file(f"new/{each}.md", "x\n") for each in range(size // 2)]
+    files += [a_file(f"New/{each}.md", "x\n") for each in range(0, size // 2, 3)]
+    operation = an_import(place, *files, mirror=True)
+    with watched(without_statistics) as work:
+        assert imported(place, operation).status == "succeeded"
+    row = row_of_import(place, operation)
+    assert (row.created, row.deleted, row.unchanged) == (size // 3, size // 2, size // 2)
+    assert work.above(10 * size) == {}
 
 
 @dataclass(frozen=True)
