@@ -9,6 +9,7 @@ from canonry.demo.people import COLOURS
 from canonry.demo.story import CHAPTERS, tell
 from canonry.failures import CommandFailed
 from canonry.remote import Remote
+from canonry.signals import Stopped
 from canonry.stack import RunningCanonry, started
 from canonry.up import describe, report
 from models.settings import Settings
@@ -19,6 +20,7 @@ def run(settings: Settings, *, leave: bool) -> None:
 
     Raises:
         CommandFailed: it does not start, or a step is refused.
+        KeyboardInterrupt: a stop signal before the story ended; everything is stopped first.
     """
     console = a_console()
     display = Display(console, COLOURS, CHAPTERS)
@@ -34,8 +36,11 @@ def run(settings: Settings, *, leave: bool) -> None:
         owner = Remote(running.url, _owner_secret(running), told)
         stack.callback(owner.close)
         began = time.monotonic()
-        with display.live():
-            figures = tell(owner, running, display)
+        try:
+            with display.live():
+                figures = tell(owner, running, display)
+        except Stopped:
+            raise KeyboardInterrupt from None  # half a story is no success
         say(summary(figures, time.monotonic() - began))
         say(describe(running))
         if not leave:

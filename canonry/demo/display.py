@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from rich.padding import Padding
 from rich.progress_bar import ProgressBar
 from rich.spinner import Spinner
 from rich.table import Table
@@ -80,13 +81,12 @@ class Display:
         finally:
             self.is_telling = False
 
-    def chapter(self, title: str, *explanation: str) -> None:
+    def chapter(self, title: str, explanation: str) -> None:
         """Begin a chapter: what will be seen, and why that matters."""
         self._chapter += 1
         self._print(Text())
         self._print(Text(f"{self._chapter}  {title}", style="bold"))
-        for line in explanation:
-            self._print(Text(f"   {line}", style="dim"))
+        self._print(Padding(Text(explanation, style="dim"), (0, 1, 0, 3)))
 
     @contextmanager
     def step(self, who: str, sentence: str) -> Iterator[Step]:

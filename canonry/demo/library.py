@@ -26,7 +26,7 @@ def import_the_library(scene: Scene) -> ReviewBody:
     """A folder becomes one Review, which its author may not publish."""
     scene.display.chapter(
         "A folder of documents becomes one proposal",
-        "Nobody edits what others read. A change is written as a Draft and read by others as a Review;",
+        "Nobody edits what others read. A change is written as a Draft and read by others as a Review; "
         "approved and merged, it is published as a whole. An import is no exception.",
     )
     review = _propose(scene, folder="platform", project=PLATFORM, title=LIBRARY_TITLE)
@@ -39,7 +39,7 @@ def publish_the_library(scene: Scene, review: ReviewBody) -> None:
     """It is published, while servers are killed."""
     scene.display.chapter(
         "Publishing it, with servers killed in the middle",
-        "Postgres keeps what is true. Temporal and the worker carry a publication out, and may be lost at",
+        "Postgres keeps what is true. Temporal and the worker carry a publication out, and may be lost at "
         "any moment: what was accepted ends, once.",
     )
     if not scene.published_before(review):

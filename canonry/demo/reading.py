@@ -19,7 +19,7 @@ def compare_what_is_read(scene: Scene) -> None:
     """Two people fetch their project's version, and recompute it."""
     scene.display.chapter(
         "What each project reads now",
-        "A version is named by a SHA-256 over every text, path and description in it, so that anybody can",
+        "A version is named by a SHA-256 over every text, path and description in it, so that anybody can "
         "check it: the readers recompute all of it from the texts that they got.",
     )
     platform = _recomputed(scene, MIRA, scene.cast.mira, PLATFORM)

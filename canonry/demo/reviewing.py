@@ -44,7 +44,7 @@ def reject_and_improve(scene: Scene) -> None:
     """A Review is sent back with a reason, and comes back better."""
     scene.display.chapter(
         "Rejected with a reason, and better the second time",
-        "Every submission is kept, with a SHA-256 of what it comes to. An approval is bound to that hash:",
+        "Every submission is kept, with a SHA-256 of what it comes to. An approval is bound to that hash: "
         "what was not read cannot be published.",
     )
     review = scene.find(PLATFORM, script.FLAGS_TITLE)

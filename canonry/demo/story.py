@@ -39,7 +39,7 @@ def _introduced(owner: Remote, running: RunningCanonry, display: Display) -> Ite
     """The people and projects, new or not."""
     display.chapter(
         "Three people, each with a token of their own",
-        "Eleven engineers look after four hundred parcel cabinets. What a token may do follows from its",
+        "Eleven engineers look after four hundred parcel cabinets. What a token may do follows from its "
         "person's role. All of what follows goes through the public API; every figure is read from there.",
     )
     with ExitStack() as stack:
