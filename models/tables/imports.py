@@ -59,7 +59,8 @@ class Import(SQLModel, table=True):
 class ImportFile(SQLModel, table=True):
     """A staged file at its path below the prefix; the text is dropped when the import has ended.
 
-    `report_code` and `report_detail` say why it is left out.
+    `report_code` and `report_detail` say why it is left out. One that was reported when it was staged has no blob; the
+    other reports are the present plan's.
     """
 
     __tablename__ = "import_files"
