@@ -17,7 +17,10 @@ def sqlalchemy_url(url: str) -> URL:
 
 def libpq_url(url: str) -> str:
     """The same URL for psycopg itself."""
-    return make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+    rendered = make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+    place, mark, options = rendered.partition("?")
+    # SQLAlchemy writes a space as it is, or as a plus among the options; libpq takes neither for a space.
+    return f"{place.replace(' ', '%20')}{mark}{options.replace('+', '%20')}"
 
 
 def build_engine(url: str, settings: Settings, *, pool_size: int, application_name: str) -> Engine:
