@@ -167,7 +167,7 @@ def test_what_a_reported_file_names_stays(case: Case) -> None:
     for file in case.files:
         if file.file_path not in reported(case.plan):
             continue
-        if file.memory_id in case.library.states:
+        if file.memory_id is not None and file.memory_id in case.library.states:
             assert after.states[file.memory_id] == case.library.states[file.memory_id]
         if path_key(file.path) in at_key:
             assert at_key[path_key(file.path)] in after.states
