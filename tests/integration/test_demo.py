@@ -299,6 +299,7 @@ def test_killed_while_it_publishes_it_goes_on_with_the_next_run(data: Path) -> N
 
 
 @pytest.mark.long
+@pytest.mark.timeout(900)
 def test_killed_at_any_moment_it_ends_as_if_nothing_had_happened(data: Path) -> None:
     random = Random(20261130)  # noqa: S311  (any twelve moments will do, the same each time)
     for _ in range(RANDOM_KILLS):
