@@ -40,9 +40,14 @@ def upgrade(database_url: str) -> None:
 
 def is_current(connection: "Connection") -> bool:
     """Whether the database has every migration of this code."""
+    return includes_all(applied_revisions(connection))
+
+
+def applied_revisions(connection: "Connection") -> list[str]:
+    """The revisions that the database is at; none where nothing has been migrated."""
     if connection.exec_driver_sql("select to_regclass('alembic_version')").scalar() is None:
-        return False
-    return includes_all(connection.exec_driver_sql("select version_num from alembic_version").scalars().all())
+        return []
+    return list(connection.exec_driver_sql("select version_num from alembic_version").scalars())
 
 
 def includes_all(applied: Collection[str]) -> bool:

@@ -1,6 +1,5 @@
 """`canonry verify` as an operator runs it, and what it means to the service beside it."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from tests.databases import a_database, url_of
 from tests.lives import a_lived_in_organization
 from tests.rows import acting, an_organization, creates, execute, updates
 from tests.stack import Stack
+from tests.terminal import ran
 
 WAIT_S = 30
 
@@ -39,23 +39,11 @@ def alone(server: Engine) -> Iterator[Engine]:
         yield pool
 
 
-def a_verify(*words: str, **variables: str) -> subprocess.Popen[str]:
-    inherited = {key: value for key, value in os.environ.items() if not key.startswith("CANONRY_")}
-    return subprocess.Popen(
-        [sys.executable, "-P", "-m", "canonry", "verify", *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=inherited | variables,
-    )
-
-
 def verified(engine: Engine) -> tuple[int, str]:
     """The exit code and the output for a whole database."""
-    process = a_verify(CANONRY_DATABASE_URL=url_of(engine))
-    output, errors = process.communicate(timeout=WAIT_S)
-    assert errors == ""
-    return process.returncode, output
+    done = ran("verify", CANONRY_DATABASE_URL=url_of(engine))
+    assert done.errors == ""
+    return done.code, done.output
 
 
 def test_a_healthy_installation_has_exit_code_0_and_one_line_an_organization(alone: Engine) -> None:
@@ -122,17 +110,17 @@ def test_what_is_written_on_a_line_cannot_steer_the_terminal(alone: Engine) -> N
     ],
 )
 def test_what_could_not_run_is_told_apart_from_what_was_found(variables: dict[str, str], sentence: str) -> None:
-    process = a_verify(**variables)
-    output, errors = process.communicate(timeout=WAIT_S)
-    assert (process.returncode, output) == (1, "")
-    assert errors.startswith(f"canonry verify: {sentence}")
+    done = ran("verify", **variables)
+    assert (done.code, done.output) == (1, "")
+    assert done.errors.startswith(f"canonry verify: {sentence}")
 
 
 def test_an_interrupted_run_does_not_say_that_nothing_was_found(stack: Stack, server: Engine) -> None:
     an_organization(server)
     with server.begin() as holder:
         holder.execute(text("lock table blobs in access exclusive mode"))
-        process = a_verify("--data", str(stack.root))
+        command = [sys.executable, "-P", "-m", "canonry", "verify", "--data", str(stack.root)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
             _wait_until_it_waits(server)
         finally:
