@@ -73,13 +73,14 @@ class Importing:
         self.rewrite()
         with self.command() as child:
             for part in parts:
-                self.pause(self.usual_s)
+                self.pause(self.usual_s / len(parts))
                 self.note(part.name, child)
                 self.installation.kill(part)
                 self.pause(LONGEST_ABSENCE_S)
                 part.restart()
             self.require_success(child)
         self.require_complete()
+        assert any(kill.endswith(f"in round {self.rounds}") for kill in self.kills), "nothing was hit"
 
     def rewrite(self) -> None:
         """Every file anew: one more, one fewer, one at another path, all others with another text."""
