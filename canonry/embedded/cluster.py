@@ -58,7 +58,7 @@ def make_cluster(home: Home, binaries: PostgresBinaries, *, durable: bool) -> No
         StartFailed: initdb failed; the text quotes its log, and nothing is left behind.
     """
     for unfinished in home.cluster.parent.glob("data.new-*"):
-        shutil.rmtree(unfinished)
+        shutil.rmtree(unfinished, ignore_errors=True)  # a killed start's initdb may be clearing it as well
     unfinished = home.cluster.with_name(f"data.new-{os.getpid()}")
     unfinished.mkdir(mode=PRIVATE)
     give_to(home.account, unfinished)

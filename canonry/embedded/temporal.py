@@ -15,7 +15,7 @@ from typing import ClassVar
 from urllib.parse import quote
 
 from canonry.embedded.binaries import find_temporal, temporal_for
-from canonry.embedded.disk import fullness
+from canonry.embedded.disk import START_MB, fullness, require_room
 from canonry.embedded.locks import OwnerLock, read_note, take_lock
 from canonry.embedded.placement import Home, settle, usable
 from canonry.embedded.ports import LOOPBACK, remembered_ports, require_free
@@ -126,9 +126,9 @@ class RunningTemporal:
         self.wait_until_ready()
 
     def _explained(self, how: str) -> str:
-        last_words = log_tail(self.log, self.log_begin)
-        if DAMAGE.search(last_words) is None:
-            return f"Temporal {how}{fullness(self.home.path)}:\n{last_words}"
+        last_words, full = log_tail(self.log, self.log_begin), fullness(self.home.path)
+        if full or DAMAGE.search(last_words) is None:
+            return f"Temporal {how}{full}:\n{last_words}"
         return (
             f"Temporal's store {self.store} is damaged. Nothing is lost without it, because Postgres knows what has to"
             f" be done: remove it and start again.\n\n  rm {shlex.quote(str(self.store))}*\n\n{last_words}"
@@ -205,6 +205,7 @@ def launch_temporal(
             keeper = read_note(home.path / "temporal.lock")
             raise StartFailed(f"The process {keeper} keeps the Temporal store of {home.data}.")
         try:
+            require_room(home.path, START_MB)
             home.private_folder("temporal")
             ports = _ports(home, port)
             options = TemporalOptions(namespace, ui, search_attributes or {}, dynamic_config or {})

@@ -1,11 +1,15 @@
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, create_engine
 
+from canonry.embedded.postgres import start_postgres
 from models.database import sqlalchemy_url
+from tests.clusters import copy_into
 from tests.databases import a_database
-from tests.stack import Stack
+from tests.stack import Stack, a_reachable_folder
 
 
 @pytest.fixture(scope="session")
@@ -15,3 +19,26 @@ def engine(stack: Stack) -> Iterator[Engine]:
     with a_database(server) as pool:
         yield pool
     server.dispose()
+
+
+@pytest.fixture
+def fresh() -> Iterator[Path]:
+    """A data folder that nothing was started in."""
+    folder = a_reachable_folder()
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def template() -> Iterator[Path]:
+    folder = a_reachable_folder()
+    start_postgres(folder, durable=False).stop()
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def data(fresh: Path, template: Path) -> Path:
+    """A data folder with a database that is at rest."""
+    copy_into(fresh, template)
+    return fresh

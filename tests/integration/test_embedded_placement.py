@@ -99,6 +99,17 @@ def test_a_cluster_s_owner_stays_the_servers_account(reachable: Path) -> None:
     assert settle(reachable).account.name == "nobody"
 
 
+def test_without_an_account_postgres_the_servers_run_as_nobody(
+    reachable: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("canonry.embedded.accounts.SERVER_ACCOUNTS", ("no-such-account", "nobody"))
+    server = start_postgres(reachable, durable=False)
+    try:
+        assert psutil.Process(server.pid).username() == "nobody"
+    finally:
+        server.stop()
+
+
 @pytest.mark.parametrize("mode", [0o755, 0o700], ids=["by links", "installed with a private umask"])
 def test_programs_below_a_private_folder_are_put_where_the_account_can_run_them(
     private: Path, reachable: Path, mode: int

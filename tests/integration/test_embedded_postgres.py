@@ -1,14 +1,11 @@
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -16,88 +13,17 @@ import psycopg
 import pytest
 
 from canonry.embedded.postgres import RunningPostgres, start_postgres
-from canonry.embedded.processes import all_that_work_in
 from canonry.failures import StartFailed
-from tests.stack import a_reachable_folder, as_ordinary_user
+from tests.clusters import an_owner, an_owner_command, assert_no_server, await_row, cluster_of, copy_into, one, running
+from tests.stack import as_ordinary_user
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-
-OWNER = """
-import json, sys, time
-from pathlib import Path
-from canonry.embedded.postgres import start_postgres
-server = start_postgres(Path(sys.argv[1]))
-print(json.dumps({"pid": server.pid, "url": server.url, "owned": server.owned}), flush=True)
-time.sleep(float(sys.argv[2]))
-server.stop()
-"""
-
-
-@pytest.fixture
-def fresh() -> Iterator[Path]:
-    folder = a_reachable_folder()
-    yield folder
-    shutil.rmtree(folder)
-
-
-@pytest.fixture(scope="module")
-def template() -> Iterator[Path]:
-    folder = a_reachable_folder()
-    start_postgres(folder, durable=False).stop()
-    yield folder
-    shutil.rmtree(folder)
-
-
-@pytest.fixture
-def data(fresh: Path, template: Path) -> Path:
-    """A folder with a database that is at rest."""
-    subprocess.run(["/bin/cp", "-a", f"{template}/.", fresh], check=True)
-    return fresh
 
 
 @pytest.fixture
 def server(data: Path) -> Iterator[RunningPostgres]:
     with running(data) as started:
         yield started
-
-
-@contextmanager
-def running(data: Path, *, durable: bool = True) -> Iterator[RunningPostgres]:
-    server = start_postgres(data, durable=durable)
-    try:
-        yield server
-    finally:
-        server.stop()
-
-
-def an_owner(data: Path, seconds: float = 600) -> tuple[subprocess.Popen[str], dict[str, object]]:
-    """Another process that starts the server and says which."""
-    child = subprocess.Popen([sys.executable, "-c", OWNER, str(data), str(seconds)], stdout=subprocess.PIPE, text=True)
-    return child, said(child)
-
-
-def said(child: subprocess.Popen[str]) -> dict[str, object]:
-    assert child.stdout is not None
-    with child.stdout as lines:
-        found: dict[str, object] = json.loads(lines.readline())
-    return found
-
-
-def one(url: str, query: str) -> tuple[object, ...]:
-    with psycopg.connect(url) as connection:
-        row = connection.execute(query).fetchone()
-    assert row is not None
-    return row
-
-
-def await_row(url: str, query: str) -> None:
-    with psycopg.connect(url, autocommit=True) as connection:
-        while connection.execute(query).fetchone() is None:
-            time.sleep(0.02)
-
-
-def cluster_of(data: Path) -> Path:
-    return data / "postgres" / "data"
 
 
 def a_stale_pid_file(data: Path, pid: int) -> None:
@@ -138,9 +64,8 @@ def test_root_s_server_runs_as_an_account_that_alone_may_enter_its_folders(serve
 
 def test_an_ordinary_user_starts_it_too(fresh: Path) -> None:
     fresh.chmod(0o777)
-    command = [sys.executable, "-c", OWNER, str(fresh / "mine"), "0"]
     answer = subprocess.run(
-        as_ordinary_user(command),
+        as_ordinary_user(an_owner_command(fresh / "mine", 0)),
         check=True,
         capture_output=True,
         text=True,
@@ -183,10 +108,7 @@ def test_kill_9_of_the_owner_leaves_no_server_and_the_next_start_finds_the_data(
     owner, first = an_owner(data)
     owner.kill()
     owner.wait()
-    deadline = time.monotonic() + 20
-    while all_that_work_in(cluster_of(data)) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert all_that_work_in(cluster_of(data)) == []
+    assert_no_server(data)
     with running(data) as again:
         assert again.url == first["url"]
         assert one(again.url, "select 1") == (1,)
@@ -231,27 +153,6 @@ def test_a_start_that_fails_quotes_the_log(data: Path) -> None:
         start_postgres(data)
 
 
-def test_a_cluster_of_another_major_version_is_refused_with_the_way_out(data: Path) -> None:
-    (cluster_of(data) / "PG_VERSION").write_text("12\n")
-    with pytest.raises(StartFailed, match=re.compile(r"made by PostgreSQL 12.*pg_dump", re.DOTALL)):
-        start_postgres(data)
-
-
-def test_a_half_made_cluster_is_never_taken_for_a_good_one(fresh: Path) -> None:
-    half = fresh / "postgres" / "data.new-1"
-    half.mkdir(parents=True)
-    (fresh / "postgres").chmod(0o711)
-    (half / "PG_VERSION").write_text("18\n")
-    with running(fresh, durable=False) as server:
-        assert one(server.url, "select 1") == (1,)
-        assert not half.exists()
-
-
-def test_a_folder_that_cannot_be_written_is_one_sentence() -> None:
-    with pytest.raises(StartFailed, match="The data folder /proc/canonry cannot be used"):
-        start_postgres(Path("/proc/canonry"))
-
-
 def test_a_long_path_gets_a_short_socket_that_survives_a_restart(fresh: Path) -> None:
     deep = fresh / ("long-" * 20) / ("longer-" * 10)
     for folder in (deep.parent, deep):
@@ -264,6 +165,15 @@ def test_a_long_path_gets_a_short_socket_that_survives_a_restart(fresh: Path) ->
         assert again.url == first.url
         assert one(again.url, "select 1") == (1,)
     shutil.rmtree(again.socket_dir)
+
+
+@pytest.mark.parametrize("name", ["ein Ordner, mit ö und 'Zeichen'", 'a "quoted" folder'])
+def test_a_folder_may_have_any_name(fresh: Path, template: Path, name: str) -> None:
+    folder = fresh / name
+    folder.mkdir(mode=0o711)
+    copy_into(folder, template)
+    with running(folder) as server:
+        assert one(server.url, "select 1") == (1,)
 
 
 def test_stopping_twice_is_no_error_and_frees_the_folder(data: Path) -> None:

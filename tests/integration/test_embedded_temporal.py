@@ -4,10 +4,11 @@ import os
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
@@ -109,6 +110,46 @@ def test_a_store_whose_first_start_was_killed_is_begun_anew(data: Path) -> None:
     first.store.write_bytes(b"")  # … and before the first table
     start_temporal(data, ui=False).stop()
     assert (first.store.parent / "complete").exists()
+
+
+@pytest.mark.parametrize("name", ["ein Ordner mit ö", "a % sign, a # and a ?"])
+def test_a_folder_may_have_any_name(data: Path, name: str) -> None:
+    folder = data / name
+    start_temporal(folder, ui=False).stop()
+    assert (folder / "temporal" / "temporal.db").stat().st_size > 0
+
+
+def _emptied(store: Path) -> None:
+    store.write_bytes(b"")
+
+
+def _half_written(store: Path) -> None:
+    content = store.read_bytes()
+    store.write_bytes(content[: len(content) // 2])
+
+
+def _overwritten(store: Path) -> None:
+    store.write_bytes(b"\xff" * store.stat().st_size)
+
+
+@pytest.mark.parametrize("damage", [_emptied, _half_written, _overwritten])
+def test_a_damaged_store_is_one_sentence_that_says_how_to_go_on(data: Path, damage: Callable[[Path], None]) -> None:
+    first = start_temporal(data, ui=False)
+    first.stop()
+    with sqlite3.connect(first.store) as store:
+        store.execute("pragma wal_checkpoint(truncate)")
+    store.close()
+    damage(first.store)
+    with pytest.raises(StartFailed) as refused:
+        start_temporal(data, ui=False)
+    sentence, command, _ = str(refused.value).split("\n\n")
+    assert sentence == (
+        f"Temporal's store {first.store} is damaged. Nothing is lost without it, because Postgres knows what has to be"
+        " done: remove it and start again."
+    )
+    assert command == f"  rm {first.store}*"
+    subprocess.run(["/bin/sh", "-c", command], check=True)
+    start_temporal(data, ui=False).stop()
 
 
 def test_a_second_start_on_the_same_store_is_refused_and_names_the_first(server: RunningTemporal, data: Path) -> None:
