@@ -6,9 +6,11 @@ On a terminal the current step moves at the bottom; elsewhere every step is prin
 
 import sys
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from threading import Lock
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -65,6 +67,9 @@ class Display:
         self._chapters = chapters
         self._chapter = 0
         self._step: Step | None = None
+        self._held: deque[str] = deque()
+        self._holds = False
+        self._releasing = Lock()
         self._began = time.monotonic()
         self.is_telling = False
 
@@ -79,7 +84,8 @@ class Display:
                     stack.enter_context(live)
                 yield
         finally:
-            self.is_telling = False
+            self.is_telling = self._holds = False
+            self._release()
 
     def chapter(self, title: str, explanation: str) -> None:
         """Begin a chapter: what will be seen, and why that matters."""
@@ -89,9 +95,14 @@ class Display:
         self._print(Padding(Text(explanation, style="dim"), (0, 1, 0, 3)))
 
     @contextmanager
-    def step(self, who: str, sentence: str) -> Iterator[Step]:
-        """Show what somebody does while the block runs; then what the block says came of it, and how long it took."""
-        self._step = step = Step(who, sentence)
+    def step(self, who: str, sentence: str, *, undisturbed: bool = False) -> Iterator[Step]:
+        """Show what somebody does while the block runs; then what the block says came of it, and how long it took.
+
+        Notes come in between, unless it is `undisturbed`: then they wait for the next step that is not.
+        """
+        self._step, self._holds = Step(who, sentence), undisturbed
+        step = self._step
+        self._release()
         try:
             yield step
         finally:
@@ -108,11 +119,18 @@ class Display:
 
     def note(self, line: str) -> None:
         """A line of the servers' supervisor, from whatever thread."""
-        self._print(_row("", Text("Canonry", style="dim"), Text(line, style="dim"), ""))
+        self._held.append(line)
+        self._release()
 
     def show(self, renderable: RenderableType) -> None:
         """Something of another shape."""
         self._print(renderable)
+
+    def _release(self) -> None:
+        with self._releasing:
+            while self._held and not self._holds:
+                line = self._held.popleft()
+                self._print(_row("", Text("Canonry", style="dim"), Text(line, style="dim"), ""))
 
     def _end(self, step: Step, mark: str, duration: str) -> None:
         self._print(self._line(step, Text(mark, style="green" if mark == DONE else "dim"), duration))

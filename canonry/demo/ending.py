@@ -50,7 +50,7 @@ def summary(figures: Figures, seconds: float) -> str:
 
 def next_steps(running: RunningCanonry, figures: Figures) -> str:
     """Commands to paste into another terminal, from this folder."""
-    data, canonry, review = _from_here(running.data), _from_here(Path(sys.argv[0])), figures.waiting
+    data, canonry, review = _from_here(running.data), _this_command(), figures.waiting
     option = "" if running.data == Path(".canonry").resolve() else f" --data {shlex.quote(str(data))}"
     read_token = f"$(cat {shlex.quote(str(data / 'owner.token'))})"
     lines = [
@@ -76,7 +76,13 @@ def next_steps(running: RunningCanonry, figures: Figures) -> str:
     return "\n".join(lines)
 
 
+def _this_command() -> str:
+    """How we were started, as one would type it here."""
+    script = Path(sys.argv[0])
+    return str(_from_here(script)) if script.name == "canonry" else f"{_from_here(Path(sys.executable))} -m canonry"
+
+
 def _from_here(path: Path) -> Path:
     """As one would type it here."""
-    path, here = path.resolve(), Path.cwd()
+    path, here = path.absolute(), Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path

@@ -24,15 +24,15 @@ def publish_through_an_outage(scene: Scene, review: ReviewBody) -> MergeResult:
     """
     display, jonas = scene.display, scene.cast.jonas
     proposed = {memory.path for memory in review.mergeability.creates}
-    with display.step(JONAS, "asks to publish it") as step:
+    with display.step(JONAS, "asks to publish it", undisturbed=True) as step:
         operation = ask_to_merge(jonas, review)
         killed = _kill(scene)
         step.ends(f"asks to publish it: accepted as {operation.operation_id}")
-    with display.step(KILL, f"{killed} are gone") as step:
+    with display.step(KILL, killed, undisturbed=True) as step:
         seen = jonas.get(f"/operations/{operation.operation_id}", Operation)
         published = {memory.path for memory in jonas.items("/org/memories", MemoryBody)}
         step.ends(
-            f"{killed} are gone",
+            killed,
             f"The API says: the publication is {seen.status},"
             f" {len(proposed & published)} of its {len(proposed)} documents can be read.",
         )
@@ -56,4 +56,5 @@ def _kill(scene: Scene) -> str:
     victims = [(part.name, part.pid) for part in scene.parts if part.name in NAMES]
     for _, pid in victims:
         send(pid, signal.SIGKILL)
-    return " and ".join(f"{NAMES[name]} (process {pid})" for name, pid in victims)
+    named = " and ".join(f"{NAMES[name]} (process {pid})" for name, pid in victims)
+    return f"{named} {'is' if len(victims) == 1 else 'are'} gone"
