@@ -12,9 +12,9 @@ from typing import TypeVar
 
 from bench.corpus_checks import require_corpus, snapshot
 from bench.corpus_packages import SUFFIXES
+from bench.killed_import import import_through_kills
 from tests.client import Client, Json, Organization, a_person, a_project, an_organization, ok
 from tests.installation import Installation
-from tests.killed_import import import_through_kills
 from tests.mixed_import import ImportCommand
 from tests.proposals import all_items, decide, listed, merge, select
 from tests.random_kills import RandomKills, a_seed
