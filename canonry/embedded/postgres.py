@@ -240,9 +240,10 @@ def _wait_until_ready(
     home: Home, child: subprocess.Popen[bytes] | None, log_begin: int, report: Report
 ) -> RecordedServer:
     began, ready_since = time.monotonic(), None
-    complaint: str | None = None
+    server, complaint = recorded_server(home.cluster), None
     while child is None or child.poll() is None:
-        server, now = recorded_server(home.cluster), time.monotonic()
+        now = time.monotonic()
+        server = recorded_server(home.cluster)
         if server is not None and server.status == "ready":
             complaint = _complaint(server.socket_dir, SUPERUSER, SUPERUSER)
             if complaint is None:
@@ -256,7 +257,8 @@ def _wait_until_ready(
             report(f"PostgreSQL recovers after a crash; that takes as long as it takes ({home.log('postgres')})")
             began = math.inf
         time.sleep(POLL_S)
-    how = f"does not answer ({complaint})" if complaint else "ended while it started"
+    ended = server is None if child is None else child.poll() is not None
+    how = "ended while it started" if ended else f"does not answer ({complaint})"
     text = log_tail(home.log("postgres"), log_begin)
     raise StartFailed(f"PostgreSQL {how}{fullness(home.path)}:\n{text}")
 

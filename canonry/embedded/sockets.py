@@ -9,6 +9,8 @@ from canonry.embedded.notes import read_path, write_note
 from canonry.embedded.placement import PRIVATE, Home, short_folder
 
 SOCKET_NAME = ".s.PGSQL.5432"
+# The server's setting and the client's parameter are lists: these would begin another folder, or end this one.
+LIST_SIGNS = b',"\n'
 # sun_path of the strictest system we run on (macOS), with its closing zero.
 LONGEST_SOCKET_PATH = 104
 
@@ -30,9 +32,9 @@ def socket_folder(home: Home) -> Path:
 
 
 def fits(folder: Path) -> bool:
-    """Whether a socket in the folder has a path that the kernel takes, and that can be written into a setting."""
+    """Whether a socket in the folder has a path that the kernel takes, and that lists of folders can hold."""
     text = os.fsencode(folder / SOCKET_NAME)
-    return len(text) < LONGEST_SOCKET_PATH and not any(character in text for character in b'"\n')
+    return len(text) < LONGEST_SOCKET_PATH and not any(sign in text for sign in LIST_SIGNS)
 
 
 def _short_parent(account: Account) -> Path:
