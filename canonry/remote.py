@@ -14,7 +14,7 @@ from canonry.patience import Outages, Tries
 
 # A long publication or a dry run of many files is one request; a dead network is noticed by then.
 TIMEOUT = httpx.Timeout(60.0, connect=10.0)
-WAIT_S = 2
+WAIT_S = 1
 """How long one question for an operation's outcome is held; its progress is told as often."""
 STANDSTILL_S = 300.0
 PAGE = 200
