@@ -2,6 +2,7 @@
 
 import sys
 
+from canonry.embedded.postgres import is_there
 from canonry.stack import RunningCanonry, started
 from models.settings import Settings
 
@@ -14,12 +15,22 @@ def run(settings: Settings, *, leave: bool) -> None:
     Raises:
         CommandFailed: it does not start, or a part cannot be kept alive.
     """
-    print(f"Starting Canonry in {settings.data.resolve()} …", flush=True)
+    print(opening(settings), flush=True)
     with started(settings, report) as running:
         print(describe(running), flush=True)
         if not leave:
             print("\nCtrl-C stops it.", flush=True)
             running.wait()
+
+
+def opening(settings: Settings) -> str:
+    """What is about to start, and whether there is data that it goes on with.
+
+    Raises:
+        CommandFailed: the data folder cannot be read.
+    """
+    reused = settings.database_url is None and is_there(settings.data)
+    return f"Starting Canonry in {settings.data.resolve()}{', with the data that is there' if reused else ''} …"
 
 
 def report(line: str) -> None:

@@ -11,7 +11,7 @@ from canonry.failures import CommandFailed
 from canonry.remote import Remote
 from canonry.signals import Stopped
 from canonry.stack import RunningCanonry, started
-from canonry.up import describe, report
+from canonry.up import describe, opening, report
 from models.settings import Settings
 
 
@@ -31,7 +31,7 @@ def run(settings: Settings, *, leave: bool) -> None:
     def say(text: str) -> None:
         console.print(text, markup=False, soft_wrap=True)
 
-    say(f"Starting Canonry in {settings.data.resolve()} …")
+    say(opening(settings))
     with started(settings, told) as running, ExitStack() as stack:
         owner = Remote(running.url, _owner_secret(running), told)
         stack.callback(owner.close)
