@@ -8,13 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import psycopg
-
 from canonry.embedded.processes import log_size, log_tail, spawn
+from canonry.embedded.queries import has_schema_and_organization
 from canonry.failures import StartFailed
-from models.migrations import includes_all
 
-CONNECT_LIMIT_S = 5
 OWNER_TOKEN = "owner.token"  # noqa: S105  (a file name)
 
 
@@ -47,7 +44,7 @@ class Preparation:
         Raises:
             StartFailed: it failed; the text quotes its log.
         """
-        if self.child is None and is_prepared(database_url):
+        if self.child is None and has_schema_and_organization(database_url):
             return None
         child = self.child or self.begin()
         answer, _ = child.communicate(f"{database_url}\n".encode())
@@ -61,17 +58,3 @@ class Preparation:
         if self.child is not None:
             self.child.kill()
             self.child.communicate()
-
-
-def is_prepared(database_url: str) -> bool:
-    """Whether the database has this code's schema and an organization, so that there is nothing to prepare.
-
-    Asked without loading what preparing takes. A database that cannot answer is not prepared.
-    """
-    try:
-        with psycopg.connect(database_url, connect_timeout=CONNECT_LIMIT_S) as connection:
-            applied = connection.execute("select version_num from alembic_version").fetchall()
-            somebody = connection.execute("select 1 from organizations limit 1").fetchone()
-    except psycopg.Error:
-        return False
-    return somebody is not None and includes_all([revision for (revision,) in applied])

@@ -8,9 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
-from urllib.parse import quote
-
-import psycopg
 
 from canonry.embedded.cluster import (
     ROLE,
@@ -36,6 +33,7 @@ from canonry.embedded.processes import (
     wait_until_gone,
     works_in,
 )
+from canonry.embedded.queries import complaint_of, ensure_database, url_of
 from canonry.embedded.sockets import SOCKET_NAME, socket_folder
 from canonry.failures import StartFailed
 
@@ -50,7 +48,6 @@ PATIENCE_S = 10
 FAST_STOP_S = 20
 ATTACH_LIMIT_S = 60
 ATTACH_POLL_S = 0.1
-CONNECT_LIMIT_S = 5
 
 
 @dataclass
@@ -67,7 +64,7 @@ class RunningPostgres:
     @property
     def url(self) -> str:
         """Where the application's database is, as role `canonry`."""
-        return _url(self.socket_dir, ROLE, ROLE)
+        return url_of(self.socket_dir, ROLE, ROLE)
 
     @property
     def log(self) -> Path:
@@ -148,7 +145,7 @@ def start_postgres(data: Path, *, durable: bool = True, report: Report | None = 
             if lock is not None:
                 return _own(home, lock, report or _silently, durable=durable)
             server = recorded_server(home.cluster)
-            if server is not None and _complaint(server.socket_dir, ROLE, ROLE) is None:
+            if server is not None and complaint_of(server.socket_dir, ROLE, ROLE) is None:
                 return RunningPostgres(home, server.socket_dir, server.pid, lock=None)
             time.sleep(ATTACH_POLL_S)
     raise StartFailed(f"The process {read_note(_lock_path(home))} keeps the database of {data}, which does not answer.")
@@ -193,10 +190,7 @@ def _run(home: Home, sockets: Path, report: Report) -> tuple[RecordedServer, sub
         child = _launch(home, sockets)
     try:
         server = _wait_until_ready(home, child, begin, report)
-        _ensure_database(server.socket_dir)
-    except psycopg.Error as error:
-        _give_up(child)
-        raise StartFailed(f"PostgreSQL cannot make its database: {error}") from error
+        ensure_database(server.socket_dir)
     except BaseException:
         _give_up(child)
         raise
@@ -245,7 +239,7 @@ def _wait_until_ready(
         now = time.monotonic()
         server = recorded_server(home.cluster)
         if server is not None and server.status == "ready":
-            complaint = _complaint(server.socket_dir, SUPERUSER, SUPERUSER)
+            complaint = complaint_of(server.socket_dir, SUPERUSER, SUPERUSER)
             if complaint is None:
                 return server
             ready_since = ready_since or now
@@ -263,28 +257,5 @@ def _wait_until_ready(
     raise StartFailed(f"PostgreSQL {how}{fullness(home.path)}:\n{text}")
 
 
-def _complaint(sockets: Path, role: str, database: str) -> str | None:
-    """Why a real query is not answered now, None when it is."""
-    try:
-        with psycopg.connect(_url(sockets, role, database), connect_timeout=CONNECT_LIMIT_S) as connection:
-            connection.execute("select 1")
-    except psycopg.OperationalError as error:
-        return str(error)
-    return None
-
-
-def _ensure_database(sockets: Path) -> None:
-    """Make the role and the database `canonry` where they are missing: again after a start that was cut short."""
-    with psycopg.connect(_url(sockets, SUPERUSER, SUPERUSER), autocommit=True) as connection:
-        if connection.execute("select from pg_roles where rolname = %s", [ROLE]).fetchone() is None:
-            connection.execute(f"create role {ROLE} login createdb")
-        if connection.execute("select from pg_database where datname = %s", [ROLE]).fetchone() is None:
-            connection.execute(f"create database {ROLE} owner {ROLE}")
-
-
 def _lock_path(home: Home) -> Path:
     return home.cluster.with_name("owner.lock")
-
-
-def _url(sockets: Path, role: str, database: str) -> str:
-    return f"postgresql://{role}@/{database}?host={quote(str(sockets), safe='')}"
