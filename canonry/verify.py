@@ -12,6 +12,7 @@ from rich.status import Status
 from sqlalchemy import Engine
 
 from canonry.database import open_database
+from canonry.diagnosis.lines import shown
 from canonry.signals import Stopped
 from models.settings import Settings
 from models.store.installation import InstalledOrganization, organizations
@@ -54,7 +55,7 @@ def run(settings: Settings) -> None:
 def _verify(engine: Engine, organization: InstalledOrganization, console: Console) -> int:
     """Verify one organization and show what is found; how much that is."""
     began, rows, found = time.monotonic(), 0, Counter[str]()
-    title = f"{organization.name} ({organization.org_id})"
+    title = shown(f"{organization.name} ({organization.org_id})")
     with _progress(console, title) as progress, reading(engine) as connection:
         for family, check in FAMILIES.items():
             snapshot = Snapshot(connection, organization.org_id, partial(progress, family))

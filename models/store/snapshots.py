@@ -77,7 +77,7 @@ def _rows(connection: Connection, statement: TextClause, scope: dict[str, object
     """Rows as JSON objects with commas between them, fetched a thousand at a time."""
     rows = connection.execute(statement, scope, execution_options={"yield_per": ROWS_A_FETCH}).mappings()
     separator = b""
-    for partition in rows.partitions():
+    for partition in rows.partitions(ROWS_A_FETCH):
         yield separator + orjson.dumps([dict(row) for row in partition])[1:-1]
         separator = b","
 

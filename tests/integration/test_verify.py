@@ -11,9 +11,10 @@ import pytest
 from sqlalchemy import Engine, create_engine, text
 
 from models.database import sqlalchemy_url
+from models.identifiers import OrganizationId
 from models.store.events import beginning, read_events
 from models.store.verification.organization import verify
-from models.store.verification.snapshot import reading
+from models.store.verification.snapshot import Snapshot, reading
 from tests.commands import published
 from tests.databases import a_database, url_of
 from tests.lives import a_lived_in_organization
@@ -159,6 +160,15 @@ def test_merges_that_go_on_meanwhile_are_no_findings(engine: Engine) -> None:
             times += 1
         writing.result()
     assert times > 1
+
+
+def test_however_many_rows_there_are_a_thousand_are_in_memory(engine: Engine) -> None:
+    with reading(engine) as connection:
+        snapshot = Snapshot(connection, OrganizationId("org_any"))
+        rows = snapshot.rows(text("select number from generate_series(1, 100000) as number"))
+        assert next(rows)["number"] == 1
+        assert snapshot.rows_read == 1_000
+        assert sum(1 for _ in rows) == 99_999
 
 
 def test_a_text_that_nobody_names_is_no_finding(engine: Engine) -> None:

@@ -40,7 +40,7 @@ class Snapshot:
         result = self._connection.execute(
             statement, {"org_id": self.org_id, **values}, execution_options={"yield_per": ROWS_A_FETCH}
         )
-        for rows in result.mappings().partitions():
+        for rows in result.mappings().partitions(ROWS_A_FETCH):
             self.rows_read += len(rows)
             if self._progress is not None:
                 self._progress(self.rows_read)
