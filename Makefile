@@ -23,6 +23,7 @@ $(VENV)/.ready: requirements-dev.txt pyproject.toml
 	"$(PYTHON)" -m venv "$(VENV)"
 	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
 	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	"$(BIN)/python" -m compileall -q api workflows activities models canonry
 	@touch "$@"
 
 demo: setup
@@ -45,6 +46,7 @@ lint: setup
 
 bench: setup
 	"$(BIN)/python" bench/publication.py $(ARGS)
+	"$(BIN)/python" bench/starting.py $(ARGS)
 
 lock:
 	uv pip compile --no-config --universal --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command 'make lock' -o requirements.txt pyproject.toml

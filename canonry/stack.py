@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psutil
 
+from canonry.embedded.disk import START_MB, require_room
 from canonry.embedded.locks import read_note, take_lock
 from canonry.embedded.placement import data_folder, log_of, logs_of, usable
 from canonry.embedded.ports import LOOPBACK, require_free
@@ -18,6 +19,7 @@ from canonry.embedded.postgres import RunningPostgres, require_startable, start_
 from canonry.embedded.processes import log_tail
 from canonry.embedded.temporal import RunningTemporal, launch_temporal
 from canonry.failures import CommandFailed, StartFailed
+from canonry.loading import BEGAN
 from canonry.logs import turn_over
 from canonry.preparation import OWNER_TOKEN, Preparation
 from canonry.services import Service, load_service
@@ -95,6 +97,7 @@ def started(settings: Settings, report: Callable[[str], None]) -> Iterator[Runni
     """
     with usable(settings.data):
         data = data_folder(settings.data)
+        require_room(data, START_MB)
     parts: list[Part] = []
     with stoppable(), _only_one(settings, data):
         supervisor = None
@@ -136,7 +139,7 @@ def _start(settings: Settings, data: Path, parts: list[Part], report: Callable[[
         service.begin(addresses)
     _wait_until_ready(settings, parts)
     ui_url = addresses.get(f"{PREFIX}TEMPORAL_UI_URL")
-    seconds = time.time() - psutil.Process().create_time()
+    seconds = time.monotonic() - BEGAN
     return RunningCanonry(_url(settings), ui_url, data, new_secret, seconds, parts, Supervisor(parts, report))
 
 

@@ -1,5 +1,6 @@
 """Where the servers keep their files: in the data folder, or where the account they run under can reach them."""
 
+import errno
 import hashlib
 import os
 import tempfile
@@ -63,6 +64,8 @@ def usable(data: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            raise StartFailed(f"The disk of {data} is full: {error.strerror}.") from error
         place = f" ({error.filename})" if error.filename else ""
         raise StartFailed(f"The data folder {data} cannot be used: {error.strerror}{place}.") from error
 

@@ -17,6 +17,8 @@ CONVENTION = {
     "pk": "pk_%(table_name)s",
 }
 SQLModel.metadata.naming_convention = CONVENTION
+# Rows are never validated by their tables; building what could would take a third of the time to load them.
+SQLModel.model_config["defer_build"] = True
 
 # Hashes and path probes need byte order, whatever collation the database was created with.
 BYTES_ORDER = Text(collation="C")

@@ -4,55 +4,30 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import httpx
-import psutil
 import pytest
 
 from canonry.embedded.ports import free_port
 from canonry.embedded.postgres import start_postgres
 from canonry.embedded.processes import is_running
 from tests.stack import a_reachable_folder, as_ordinary_user, start_stack
-
-READY_S = 60
-GONE_S = 20
-
-
-@dataclass
-class Up:
-    """A `canonry up` that is ready; its output goes to a file as to a terminal."""
-
-    child: subprocess.Popen[bytes]
-    url: str
-    data: Path
-    output: Path
-
-    def text(self) -> str:
-        return self.output.read_text()
-
-    def parts(self, *words: str) -> list[psutil.Process]:
-        """The direct children whose command line has all words."""
-        return [each for each in psutil.Process(self.child.pid).children() if set(words) <= set(_words_of(each))]
-
-    def readiness(self) -> Mapping[str, object]:
-        try:
-            answer = httpx.get(f"{self.url}/readyz", timeout=5, trust_env=False)
-        except httpx.TransportError:
-            return {}
-        found: Mapping[str, object] = answer.json() if answer.status_code == httpx.codes.OK else {}
-        return found
-
-
-def _words_of(process: psutil.Process) -> list[str]:
-    try:
-        return process.cmdline()
-    except psutil.Error:  # it is ending
-        return []
+from tests.up import (
+    GONE_S,
+    READY_S,
+    Up,
+    a_command,
+    an_environment,
+    an_up,
+    assert_none_left,
+    assert_one_sentence,
+    processes_of,
+    run,
+    whoami,
+    words_of,
+)
 
 
 @pytest.fixture
@@ -70,70 +45,6 @@ def up() -> Iterator[Up]:
     running.child.terminate()
     running.child.wait(60)
     shutil.rmtree(folder)
-
-
-def a_command(*words: str) -> list[str]:
-    return [sys.executable, "-P", "-m", "canonry", *words]
-
-
-def an_environment(**variables: str) -> dict[str, str]:
-    return {key: value for key, value in os.environ.items() if not key.startswith("CANONRY_")} | variables
-
-
-def an_up(data: Path, **variables: str) -> Up:
-    port = free_port()
-    output = data.parent / f"output-{port}"
-    with output.open("wb") as file:
-        child = subprocess.Popen(
-            a_command("up", "--data", str(data), "--port", str(port)),
-            stdout=file,
-            stderr=file,
-            env=an_environment(**variables),
-            start_new_session=True,
-        )
-    deadline = time.monotonic() + READY_S
-    while "Ctrl-C stops it." not in output.read_text():
-        assert child.poll() is None, output.read_text()
-        assert time.monotonic() < deadline, output.read_text()
-        time.sleep(0.05)
-    return Up(child, f"http://127.0.0.1:{port}", data, output)
-
-
-def run(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        a_command(*words), capture_output=True, text=True, check=False, timeout=90, env=an_environment(**variables)
-    )
-
-
-def processes_of(data: Path) -> list[psutil.Process]:
-    """Whatever serves the folder: its servers name it in their command lines, our own in their environments."""
-    return [each for each in psutil.process_iter() if _belongs_to(each, str(data))]
-
-
-def _belongs_to(process: psutil.Process, data: str) -> bool:
-    try:
-        return is_running(process.pid) and (
-            any(data in word for word in process.cmdline()) or process.environ().get("CANONRY_DATA") == data
-        )
-    except psutil.Error:  # it is ending, or somebody else's
-        return False
-
-
-def assert_none_left(data: Path) -> None:
-    deadline = time.monotonic() + GONE_S
-    while processes_of(data) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert processes_of(data) == []
-
-
-def assert_one_sentence(answer: subprocess.CompletedProcess[str], pattern: str) -> None:
-    assert answer.returncode == 1
-    assert "Traceback" not in answer.stderr
-    assert re.fullmatch(pattern, answer.stderr.strip()), answer.stderr
-
-
-def whoami(up: Up, token: str) -> httpx.Response:
-    return httpx.get(f"{up.url}/v1/api/me", headers={"Authorization": f"Bearer {token}"}, trust_env=False)
 
 
 def test_up_says_where_everything_is_and_what_it_took(up: Up) -> None:
@@ -230,8 +141,8 @@ def test_kill_9_of_the_parent_leaves_no_child_and_the_next_start_is_warm(data: P
 
 def test_kill_9_in_the_middle_of_a_start_leaves_no_child_and_the_next_start_works(data: Path) -> None:
     moments: list[Callable[[], bool]] = [
-        lambda: any("start-dev" in _words_of(each) for each in processes_of(data)),
-        lambda: any("--pgdata" in _words_of(each) for each in processes_of(data)),
+        lambda: any("start-dev" in words_of(each) for each in processes_of(data)),
+        lambda: any("--pgdata" in words_of(each) for each in processes_of(data)),
         (data / "postgres" / "data").exists,
         (data / "owner.token").exists,
     ]
@@ -261,7 +172,7 @@ def test_a_database_and_a_temporal_of_the_operator_replace_the_embedded_ones(dat
         }
         up = an_up(data, **elsewhere)
         try:
-            assert {_words_of(each)[-1] for each in up.parts()} == {"worker", "api"}
+            assert {words_of(each)[-1] for each in up.parts()} == {"worker", "api"}
             assert not (data / "postgres").exists()
             assert not (data / "temporal").exists()
             assert whoami(up, (data / "owner.token").read_text().strip()).status_code == 200
