@@ -15,9 +15,9 @@ from bench.corpus_packages import SUFFIXES
 from bench.killed_import import import_through_kills
 from tests.client import Client, Json, Organization, a_person, a_project, an_organization, ok
 from tests.installation import Installation
-from tests.mixed_import import ImportCommand
+from tests.mixed.importer import ImportCommand
+from tests.mixed.random_kills import RandomKills, a_seed
 from tests.proposals import all_items, decide, listed, merge, select
-from tests.random_kills import RandomKills, a_seed
 
 LEFT_OUT = 3
 """What `canonry import` exits with when all is done but files were left out."""

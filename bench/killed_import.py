@@ -6,8 +6,8 @@ import signal
 from collections.abc import Collection, Sequence
 
 from tests.installation import Installation
-from tests.mixed_import import ImportCommand
-from tests.random_kills import Pace, RandomKills, Server, Victim
+from tests.mixed.importer import ImportCommand
+from tests.mixed.random_kills import Pace, RandomKills, Server, Victim
 
 PACE = Pace(shortest_calm_s=0.0, longest_calm_s=0.6, longest_absence_s=0.2)
 END_LIMIT_S = 120

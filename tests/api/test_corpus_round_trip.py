@@ -9,8 +9,8 @@ from canonry.documents.front_matter import read_document
 from models.rules.hashes import content_hash
 from tests.client import Client, ok
 from tests.corpus import LEFT_OUT, a_corpus
-from tests.exporting import export
-from tests.importing import import_folder
+from tests.export_command import export
+from tests.import_command import import_folder
 from tests.proposals import a_place, all_items, inside
 
 pytestmark = pytest.mark.usefixtures("worker")

@@ -10,8 +10,8 @@ import pytest
 from canonry.documents.front_matter import read_document
 from canonry.documents.manifest import MANIFEST
 from tests.client import Client, Json, Organization, a_member, a_person, ok
-from tests.exporting import export, files, manifest, refusal
-from tests.importing import import_folder
+from tests.export_command import export, files, manifest, refusal
+from tests.import_command import import_folder
 from tests.proposals import a_place, creates, deletes, inside, published, renames, select, updates
 
 pytestmark = pytest.mark.usefixtures("worker")

@@ -9,7 +9,7 @@ import pytest
 from dulwich.repo import Repo
 
 from tests.client import Client, Json, Organization, a_member, a_project, an_organization, items, ok
-from tests.importing import a_folder, import_environment, import_folder, import_words, one_sentence
+from tests.import_command import a_folder, import_environment, import_folder, import_words, one_sentence
 from tests.proposals import a_place, all_items, decide, listed, published
 
 pytestmark = pytest.mark.usefixtures("worker")

@@ -12,7 +12,7 @@ from canonry.importing.survey import Survey, survey
 from canonry.importing.upload import upload
 from canonry.remote import Remote
 from tests.client import Client, Json, items, ok
-from tests.importing import a_folder
+from tests.import_command import a_folder
 from tests.proposals import a_place
 
 

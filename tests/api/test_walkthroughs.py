@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.client import Client, Organization, a_project, an_organization, items, ok
-from tests.importing import import_environment
+from tests.import_command import import_environment
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"

@@ -13,11 +13,11 @@ import pytest
 from canonry.supervisor import Part
 from models.identifiers import OrganizationId
 from tests.client import Client, Organization
-from tests.importing import a_folder, import_environment, import_words
+from tests.import_command import a_folder, import_environment, import_words
 from tests.installation import Installation, an_installation, until
 from tests.invariants import check_invariants
+from tests.mixed.random_kills import a_seed
 from tests.proposals import a_place, all_items
-from tests.random_kills import a_seed
 
 FILES = 150
 ENDS_WITHIN_S = 150

@@ -13,7 +13,7 @@ import pytest
 
 from canonry.embedded.ports import free_port
 from canonry.embedded.processes import is_running
-from tests.importing import a_folder, import_words, one_sentence
+from tests.import_command import a_folder, import_words, one_sentence
 from tests.stack import a_reachable_folder
 
 PROJECT = ("--project", "Notes", "--create-project")

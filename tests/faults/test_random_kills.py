@@ -10,9 +10,9 @@ import pytest
 from models.identifiers import OrganizationId
 from tests.installation import Installation, an_installation, log_text
 from tests.invariants import check_invariants
-from tests.mixed_books import require_agreement
-from tests.mixed_load import BEARABLE, MixedLoad, a_mixed_load
-from tests.random_kills import Pace, RandomKills, Server, Victim, a_seed
+from tests.mixed.books import require_agreement
+from tests.mixed.load import BEARABLE, MixedLoad, a_mixed_load
+from tests.mixed.random_kills import Pace, RandomKills, Server, Victim, a_seed
 from tests.verification import verified
 
 END_LIMIT_S = 120

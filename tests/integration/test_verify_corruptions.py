@@ -12,9 +12,9 @@ from sqlalchemy import Connection, Engine, create_engine, text
 
 import models.store.verification
 from models.store.verification.organization import verify
-from tests.corruptions import APPROVED, BODY, MERGED, Corruption, draft_of
-from tests.corruptions_of_proposals import OF_PROPOSALS
-from tests.corruptions_of_publication import OF_PUBLICATION
+from tests.corruptions.breaking import APPROVED, BODY, MERGED, Corruption, draft_of
+from tests.corruptions.of_proposals import OF_PROPOSALS
+from tests.corruptions.of_publication import OF_PUBLICATION
 from tests.lives import a_lived_in_organization
 from tests.rows import Somewhere
 

@@ -10,7 +10,7 @@ from canonry.failures import CommandFailed
 from canonry.importing.survey import Survey, survey
 from canonry.importing.upload import MAX_REQUEST_BYTES, MAX_REQUEST_FILES, in_requests
 from models.rules.hashes import content_hash
-from tests.importing import a_folder
+from tests.import_command import a_folder
 
 
 def surveyed(folder: Path) -> Survey:

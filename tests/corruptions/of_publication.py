@@ -2,7 +2,7 @@
 
 # ruff: noqa: S608  (our own constants make these statements)
 
-from tests.corruptions import (
+from tests.corruptions.breaking import (
     BODY,
     CHANGED,
     DELETED,

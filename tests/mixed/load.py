@@ -10,10 +10,10 @@ from typing import TypeVar
 
 from tests.client import Client, a_member, a_project, an_organization
 from tests.load import Crowd
-from tests.mixed_authors import Author
-from tests.mixed_books import Library, Page
-from tests.mixed_import import FolderImporter, ImportCommand
-from tests.mixed_steps import Desk
+from tests.mixed.authors import Author
+from tests.mixed.books import Library, Page
+from tests.mixed.importer import FolderImporter, ImportCommand
+from tests.mixed.steps import Desk
 from tests.proposals import creates
 
 A = TypeVar("A", bound=Author)

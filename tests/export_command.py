@@ -6,7 +6,7 @@ from pathlib import Path
 
 from canonry.documents.manifest import MANIFEST, Manifest
 from tests.client import Client
-from tests.importing import LIMIT_S, import_environment
+from tests.import_command import LIMIT_S, import_environment
 
 
 def export(who: Client, folder: Path, *words: str, code: int = 0) -> subprocess.CompletedProcess[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tests.client import Json
 from tests.load import Crowd, location_of
-from tests.mixed_books import Book, Page
+from tests.mixed.books import Book, Page
 from tests.proposals import at_version, final, inside, provisional, references, updates
 
 LATE = "reconciliation_required"

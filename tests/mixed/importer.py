@@ -12,8 +12,8 @@ from pathlib import Path
 
 from canonry.embedded.processes import spawn
 from tests.client import Client, Json
-from tests.mixed_authors import Author
-from tests.mixed_steps import Desk, numbers
+from tests.mixed.authors import Author
+from tests.mixed.steps import Desk, numbers
 from tests.proposals import listed
 from tests.stack import a_reachable_folder
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 
 from tests.client import Client, Json
-from tests.mixed_books import Book, Library, Page
-from tests.mixed_steps import Desk, numbers
+from tests.mixed.books import Book, Library, Page
+from tests.mixed.steps import Desk, numbers
 from tests.proposals import creates, deletes, renames, updates
 
 MOST_PAGES, MOST_FILES = 6, 8
