@@ -1,6 +1,5 @@
 """The corpus on its way through a whole Canonry, from one organization to another, timed phase by phase."""
 
-import os
 import random
 import subprocess
 import sys
@@ -12,12 +11,14 @@ from typing import TypeVar
 
 from bench.corpus_checks import require_corpus, snapshot
 from bench.corpus_packages import SUFFIXES
-from bench.killed_import import import_through_kills
 from tests.client import Client, Json, Organization, a_person, a_project, an_organization, ok
+from tests.import_command import import_environment
 from tests.installation import Installation
 from tests.mixed.importer import ImportCommand
+from tests.mixed.killed_import import everything, import_through_kills
 from tests.mixed.random_kills import RandomKills, a_seed
 from tests.proposals import all_items, decide, listed, merge, select
+from tests.up import a_command
 
 LEFT_OUT = 3
 """What `canonry import` exits with when all is done but files were left out."""
@@ -110,9 +111,9 @@ class Journey:
     def _import_through_kills(self, place: Place, kills: int) -> None:
         command = ImportCommand(self.corpus, place.organization.owner, self.scratch / "import.log")
         self.killing = import_through_kills(
-            self.installation,
             command,
             ("--project", place.project_id),
+            everything(self.installation, command),
             kills=kills,
             chance=random.Random(a_seed()),  # noqa: S311  (not secret)
             codes=(0, LEFT_OUT),
@@ -128,13 +129,11 @@ class Journey:
     def _command(self, phase: str, files: int, place: Place, *words: str | Path) -> None:
         """Run `canonry` as the organization's owner; it may say that files were left out."""
         owner = place.organization.owner
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith("CANONRY_")}
-        environment = {**inherited, "CANONRY_URL": owner.base_url, "CANONRY_TOKEN": str(owner.token)}
 
         def run() -> subprocess.CompletedProcess[str]:
             return subprocess.run(  # noqa: S603  (our own command)
-                [sys.executable, "-P", "-m", "canonry", *map(str, words)],
-                env=environment,
+                a_command(*map(str, words)),
+                env=import_environment(owner),
                 cwd=self.scratch,
                 capture_output=True,
                 text=True,

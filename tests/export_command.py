@@ -1,28 +1,16 @@
 """`canonry export` run as people run it, and what it wrote."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 from canonry.documents.manifest import MANIFEST, Manifest
 from tests.client import Client
-from tests.import_command import LIMIT_S, import_environment
+from tests.import_command import run_as
 
 
 def export(who: Client, folder: Path, *words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    """Run the command to its end, which has the exit code; the token is in nothing that it says or writes."""
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "canonry", "export", str(folder), *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=LIMIT_S,
-        env=import_environment(who),
-    )
-    assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
-    assert who.token is None or who.token not in done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
-    return done
+    """Run the command to its end, which has the exit code."""
+    return run_as(who, "export", folder, *words, code=code)
 
 
 def refusal(who: Client, folder: Path, *words: str) -> str:

@@ -1,14 +1,11 @@
-"""Folders, and `canonry import` run on them as people run it: as a process that knows a server and a token."""
+"""Folders, and commands run on them as people run them: as processes that know a server and a token."""
 
-import os
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from tests.client import Client
-
-LIMIT_S = 120
+from tests.up import an_environment, run
 
 
 def a_folder(folder: Path, files: Mapping[str, str | bytes]) -> Path:
@@ -21,31 +18,23 @@ def a_folder(folder: Path, files: Mapping[str, str | bytes]) -> Path:
     return folder
 
 
-def import_words(folder: Path, *words: str) -> list[str]:
-    """The command line."""
-    return [sys.executable, "-P", "-m", "canonry", "import", str(folder), *words]
+def import_environment(who: Client) -> dict[str, str]:
+    """The variables that name the server and the token."""
+    return an_environment(CANONRY_URL=who.base_url, CANONRY_TOKEN=who.token or "")
 
 
-def import_environment(who: Client, **variables: str) -> dict[str, str]:
-    """The variables that name the server and the token, and none of those who run the tests."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("CANONRY_")}
-    return inherited | {"CANONRY_URL": who.base_url, "CANONRY_TOKEN": who.token or ""} | variables
-
-
-def import_folder(who: Client, folder: Path, *words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    """Run the command to its end, which has the exit code; the token is in nothing that it says."""
-    done = subprocess.run(
-        import_words(folder, *words),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=LIMIT_S,
-        env=import_environment(who),
-    )
+def run_as(who: Client, *words: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
+    """Run `canonry WORDS` to its end, which has the exit code; the token is in nothing that it says."""
+    done = run(*map(str, words), CANONRY_URL=who.base_url, CANONRY_TOKEN=who.token or "")
     assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
     assert who.token is None or who.token not in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     return done
+
+
+def import_folder(who: Client, folder: Path, *words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    """Run `canonry import` to its end, which has the exit code."""
+    return run_as(who, "import", folder, *words, code=code)
 
 
 def one_sentence(done: subprocess.CompletedProcess[str]) -> str:

@@ -21,6 +21,7 @@ from models.settings import Settings
 from models.store.organizations import create_organization
 from tests.client import Client
 from tests.stack import Stack, start_stack
+from tests.up import an_environment
 
 READY_LIMIT_S = 60
 GRACE_S = 60
@@ -125,8 +126,7 @@ def _start_services(stack: Stack, settings: dict[str, str]) -> Installation:
         "CANONRY_DATA": str(stack.root),
         "CANONRY_PORT": str(port),
     }
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("CANONRY_")}
-    environment = inherited | own | settings
+    environment = an_environment(**own, **settings)
     worker, api = (
         start_service(name, log=log_of(stack.root, name), environment=environment, grace_s=GRACE_S)
         for name in ("worker", "api")

@@ -26,6 +26,7 @@ from canonry.embedded.ports import free_port
 from canonry.embedded.postgres import RunningPostgres, start_postgres
 from canonry.embedded.processes import spawn
 from canonry.embedded.temporal import RunningTemporal, start_temporal
+from tests.up import a_command, an_environment
 from workflows.search_attributes import SEARCH_ATTRIBUTES
 
 READY_LIMIT_S = 60
@@ -177,13 +178,12 @@ def _database(stack: Stack, url: str | None) -> dict[str, str]:
 
 def _start(name: str, stack: Stack, variables: dict[str, str]) -> Service:
     log = stack.root / "logs" / f"{name}-{time.monotonic_ns()}.log"
-    inherited = {key: value for key, value in os.environ.items() if not key.startswith("CANONRY_")}
     own = {"CANONRY_TEMPORAL_ADDRESS": stack.temporal_address, "CANONRY_DATA": str(stack.root)}
     child = spawn(
-        [sys.executable, "-P", "-m", "canonry", name],
+        a_command(name),
         log=log,
         cwd=stack.root,
-        environment=inherited | own | variables,
+        environment=an_environment(**own, **variables),
         death_signal=signal.SIGKILL,  # an interrupted test run leaves nothing behind
     )
     return Service(name, "", child, log)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from unittest.mock import patch
 
 from canonry.cli import main
+from tests.up import an_environment
 
 
 @dataclass(frozen=True)
@@ -20,11 +21,10 @@ class Ran:
 
 def ran(*words: str, **variables: str) -> Ran:
     """Run `canonry WORDS` with no other setting than `variables`."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("CANONRY_")}
     output, errors = io.StringIO(), io.StringIO()
     code = 0
     with (
-        patch.dict(os.environ, inherited | variables, clear=True),
+        patch.dict(os.environ, an_environment(**variables), clear=True),
         redirect_stdout(output),
         redirect_stderr(errors),
     ):

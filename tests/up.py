@@ -1,4 +1,4 @@
-"""`canonry up` as a process of its own, its output, and every process that serves its folder."""
+"""`canonry` as a process of its own, above all `canonry up`, and every process that serves its folder."""
 
 import os
 import re
@@ -17,6 +17,7 @@ from canonry.embedded.processes import is_running
 
 READY_S = 60
 GONE_S = 20
+LIMIT_S = 180
 
 
 @dataclass
@@ -52,10 +53,12 @@ def words_of(process: psutil.Process) -> list[str]:
 
 
 def a_command(*words: str) -> list[str]:
+    """The command line of `canonry WORDS`."""
     return [sys.executable, "-P", "-m", "canonry", *words]
 
 
 def an_environment(**variables: str) -> dict[str, str]:
+    """These variables, and none of Canonry's that those who run the tests have."""
     return {key: value for key, value in os.environ.items() if not key.startswith("CANONRY_")} | variables
 
 
@@ -79,8 +82,9 @@ def an_up(data: Path, **variables: str) -> Up:
 
 
 def run(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run `canonry WORDS` to its end."""
     return subprocess.run(
-        a_command(*words), capture_output=True, text=True, check=False, timeout=90, env=an_environment(**variables)
+        a_command(*words), capture_output=True, text=True, check=False, timeout=LIMIT_S, env=an_environment(**variables)
     )
 
 

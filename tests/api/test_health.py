@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +23,7 @@ from models.store.organizations import create_organization
 from models.store.transaction import Transaction
 from tests.client import PREFIX, Client, Json, every_route, filled, ok, problem
 from tests.stack import Service, Stack, start_api, start_stack
+from tests.up import run
 
 
 def test_health_needs_no_credential(api: Client) -> None:
@@ -234,9 +233,7 @@ def test_missing_migrations_are_named_and_a_defect_tells_no_contents(own_stack: 
 @pytest.mark.parametrize("missing", ["CANONRY_DATABASE_URL", "CANONRY_TEMPORAL_ADDRESS"])
 def test_an_api_without_its_servers_named_does_not_start(missing: str, tmp_path: Path) -> None:
     named = {"CANONRY_DATABASE_URL": "postgresql://nobody@127.0.0.1:1/x", "CANONRY_TEMPORAL_ADDRESS": "127.0.0.1:1"}
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("CANONRY_")} | named
-    del environment[missing]
-    command = [sys.executable, "-P", "-m", "canonry", "api"]
-    ended = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+    del named[missing]
+    ended = run("api", **named, CANONRY_DATA=str(tmp_path))
     assert ended.returncode != 0
     assert missing in ended.stderr

@@ -9,8 +9,9 @@ import pytest
 from dulwich.repo import Repo
 
 from tests.client import Client, Json, Organization, a_member, a_project, an_organization, items, ok
-from tests.import_command import a_folder, import_environment, import_folder, import_words, one_sentence
+from tests.import_command import a_folder, import_environment, import_folder, one_sentence
 from tests.proposals import a_place, all_items, decide, listed, published
+from tests.up import a_command
 
 pytestmark = pytest.mark.usefixtures("worker")
 
@@ -371,7 +372,7 @@ def test_a_server_without_a_token_is_one_sentence(organization: Organization, tm
     del environment["CANONRY_TOKEN"]
 
     done = subprocess.run(
-        import_words(a_folder(tmp_path / "notes", NOTES)),
+        a_command("import", str(a_folder(tmp_path / "notes", NOTES))),
         capture_output=True,
         text=True,
         check=False,

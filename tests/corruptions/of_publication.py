@@ -268,7 +268,6 @@ CHAINS = [
         "a project's ref that is gone",
         "chain.ref",
         FIRST_PROJECT,
-        MERGED,
         f"delete from project_refs where org_id = :o and project_id = {FIRST_PROJECT}",
         also="selection.rows",
     ),

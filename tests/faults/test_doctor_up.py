@@ -1,10 +1,7 @@
 """`canonry doctor` beside a running stack, and beside one that lost parts while its supervisor could not see it."""
 
-import os
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,12 +9,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from canonry.embedded.ports import free_port
 from canonry.embedded.processes import is_running
 from tests.stack import a_reachable_folder
 from tests.terminal import Ran, ran
+from tests.up import an_up
 
-READY_S = 60
 GONE_S = 10
 
 
@@ -25,20 +21,11 @@ GONE_S = 10
 def up() -> Iterator[tuple[psutil.Process, Path]]:
     """A ready `canonry up`, and its data folder."""
     folder = a_reachable_folder()
-    inherited = {key: value for key, value in os.environ.items() if not key.startswith("CANONRY_")}
-    command = [sys.executable, "-P", "-m", "canonry", "up", "--data", str(folder / "data"), "--port", str(free_port())]
-    output = folder / "output"
-    with output.open("w") as file:
-        child = subprocess.Popen(command, stdout=file, stderr=file, env=inherited, start_new_session=True)
-    deadline = time.monotonic() + READY_S
-    while "Ctrl-C stops it." not in output.read_text():
-        assert child.poll() is None, output.read_text()
-        assert time.monotonic() < deadline, output.read_text()
-        time.sleep(0.05)
-    yield psutil.Process(child.pid), folder / "data"
-    child.send_signal(signal.SIGCONT)
-    child.terminate()
-    child.wait(60)
+    running = an_up(folder / "data")
+    yield psutil.Process(running.child.pid), running.data
+    running.child.send_signal(signal.SIGCONT)
+    running.child.terminate()
+    running.child.wait(60)
     shutil.rmtree(folder)
 
 

@@ -1,28 +1,24 @@
 """An import ends complete, and nothing of it happens twice, whatever is killed while it runs."""
 
 import random
-import subprocess
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from canonry.supervisor import Part
 from models.identifiers import OrganizationId
 from tests.client import Client, Organization
-from tests.import_command import a_folder, import_environment, import_words
+from tests.import_command import a_folder
 from tests.installation import Installation, an_installation, until
 from tests.invariants import check_invariants
-from tests.mixed.random_kills import a_seed
+from tests.mixed.importer import ImportCommand
+from tests.mixed.killed_import import everything, import_through_kills
+from tests.mixed.random_kills import Victim, a_seed
 from tests.proposals import a_place, all_items
 
 FILES = 150
-ENDS_WITHIN_S = 150
-LONGEST_ABSENCE_S = 0.5
-COMMAND = "command"
+WORDS = ("--mirror", "--approve", "--merge")
 
 
 @pytest.fixture(scope="module")
@@ -37,139 +33,65 @@ class Importing:
 
     installation: Installation
     organization: Organization
-    folder: Path
-    chance: random.Random
-    usual_s: float = 0.0
+    command: ImportCommand
     rounds: int = 0
-    kills: list[str] = field(default_factory=list)
 
     @property
     def owner(self) -> Client:
         return self.organization.owner
 
-    def undisturbed(self) -> None:
-        """Import once, to know how long it takes."""
-        self.rewrite()
-        began = time.monotonic()
-        with self.command() as child:
-            self.require_success(child)
-        self.usual_s = time.monotonic() - began
-        self.require_complete()
-
-    def through_kills_of_the_command(self, times: int) -> None:
-        """Kill the command at random moments, and run it again each time."""
-        self.rewrite()
-        for _ in range(times):
-            with self.command() as child:
-                self.pause(self.usual_s)
-                self.note(COMMAND, child)
-                child.kill()
-        with self.command() as child:
-            self.require_success(child)
-        self.require_complete()
-
-    def through_kills_of(self, parts: Sequence[Part]) -> None:
-        """Kill servers at random moments while one command runs; each comes back soon after."""
-        self.rewrite()
-        with self.command() as child:
-            for part in parts:
-                self.pause(self.usual_s / len(parts))
-                self.note(part.name, child)
-                self.installation.kill(part)
-                self.pause(LONGEST_ABSENCE_S)
-                part.restart()
-            self.require_success(child)
-        self.require_complete()
-        assert any(kill.endswith(f"in round {self.rounds}") for kill in self.kills), "nothing was hit"
-
-    def rewrite(self) -> None:
-        """Every file anew: one more, one fewer, one at another path, all others with another text."""
-        self.rounds += 1
-        for file in self.folder.rglob("*.md"):
-            file.unlink()
-        texts = {f"part-{number % 7}/{number:04}.md": self.text(number) for number in self.numbers}
-        a_folder(self.folder, texts)
-
     @property
     def numbers(self) -> range:
         return range(self.rounds, self.rounds + FILES)
 
+    def through_kills(self, victims: Mapping[str, Victim], *, kills: int, chance: random.Random) -> None:
+        """Rewrite the folder and import it; it is what is published then, and the kills hit the import."""
+        self.rewrite()
+        killing = import_through_kills(self.command, WORDS, victims, kills=kills, chance=chance)
+        assert kills == 0 or any(kill.in_flight for kill in killing.kills), killing.table()
+        self.require_complete()
+
+    def rewrite(self) -> None:
+        """Every file anew: one more, one fewer, one at another path, all others with another text."""
+        self.rounds += 1
+        for file in self.command.folder.rglob("*.md"):
+            file.unlink()
+        texts = {f"part-{number % 7}/{number:04}.md": self.text(number) for number in self.numbers}
+        a_folder(self.command.folder, texts)
+
     def text(self, number: int) -> str:
         return f"# Note {number}\n\nAs of round {self.rounds}.\n" + f"line of {number}\n" * 50
-
-    @contextmanager
-    def command(self) -> Iterator[subprocess.Popen[str]]:
-        child = subprocess.Popen(
-            import_words(self.folder, "--mirror", "--approve", "--merge"),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=import_environment(self.owner),
-        )
-        try:
-            yield child
-        finally:
-            child.kill()
-            child.communicate()
-
-    def pause(self, longest_s: float) -> None:
-        time.sleep(self.chance.uniform(0.0, longest_s))
-
-    def note(self, name: str, child: subprocess.Popen[str]) -> None:
-        self.kills.append(f"{name} in round {self.rounds}{'' if child.poll() is None else ', after the end'}")
-
-    def require_success(self, child: subprocess.Popen[str]) -> None:
-        output, errors = child.communicate(timeout=ENDS_WITHIN_S)
-        assert child.returncode == 0, (self.kills, output, errors)
-        assert "Traceback" not in errors, (self.kills, errors)
 
     def require_complete(self) -> None:
         """What is published is the folder; every round is one commit of one merged Review; no Draft lies about."""
         until(self.installation.is_ready)  # the command may have ended before the last server was back
+        assert "Traceback" not in self.command.log.read_text()
         published = all_items(self.owner, "/org/memories", limit=200)
         found = {str(memory["path"]): memory["description"] for memory in published}
-        expected = {f"part-{number % 7}/{number:04}.md": f"Note {number}" for number in self.numbers}
-        assert found == expected, self.kills
+        assert found == {f"part-{number % 7}/{number:04}.md": f"Note {number}" for number in self.numbers}
         statuses = [review["status"] for review in all_items(self.owner, "/reviews", limit=200)]
-        assert statuses == ["merged"] * self.rounds, self.kills
-        assert len(all_items(self.owner, "/org/commits", limit=200)) == self.rounds, self.kills
-        drafts = {draft["status"] for draft in all_items(self.owner, "/drafts", limit=200)}
-        assert "open" not in drafts, self.kills
+        assert statuses == ["merged"] * self.rounds
+        assert len(all_items(self.owner, "/org/commits", limit=200)) == self.rounds
+        assert "open" not in {draft["status"] for draft in all_items(self.owner, "/drafts", limit=200)}
         check_invariants(self.installation.engine, OrganizationId(self.organization.organization_id))
 
 
-def an_importing(installation: Installation, folder: Path, seed: int) -> Importing:
+@pytest.fixture
+def importing(installation: Installation, tmp_path: Path) -> Importing:
     organization, _ = a_place(installation.client)
-    importing = Importing(installation, organization, folder, random.Random(seed))  # noqa: S311  (to be repeated)
-    importing.undisturbed()
-    return importing
+    folder = a_folder(tmp_path / "notes", {})
+    return Importing(installation, organization, ImportCommand(folder, organization.owner, tmp_path / "import.log"))
 
 
-def test_the_importing_command_killed_again_and_again_ends_complete_and_nothing_twice(
-    installation: Installation, tmp_path: Path
+def test_an_import_whose_command_is_killed_again_and_again_ends_complete_and_nothing_twice(
+    importing: Importing,
 ) -> None:
-    importing = an_importing(installation, tmp_path / "notes", a_seed())
-
-    importing.through_kills_of_the_command(4)
-
-
-def test_every_server_killed_during_an_import_ends_complete_and_nothing_twice(
-    installation: Installation, tmp_path: Path
-) -> None:
-    importing = an_importing(installation, tmp_path / "notes", a_seed())
-    parts = importing.chance.sample([*installation.parts.values()], len(installation.parts))
-
-    importing.through_kills_of(parts)
+    chance = random.Random(a_seed())  # noqa: S311  (to be repeated)
+    importing.through_kills({"import": importing.command}, kills=4, chance=chance)
 
 
-@pytest.mark.long
-@pytest.mark.timeout(1_500)
-def test_40_imports_through_kills_of_everything_end_complete_and_nothing_twice(
-    installation: Installation, tmp_path: Path
-) -> None:
-    importing = an_importing(installation, tmp_path / "notes", a_seed())
-
-    for _ in range(20):
-        importing.through_kills_of_the_command(importing.chance.randint(1, 4))
-        importing.through_kills_of(importing.chance.sample([*installation.parts.values()], 2))
-    print(*importing.kills, sep="\n")  # noqa: T201
+def test_an_import_through_kills_of_everything_ends_complete_and_nothing_twice(importing: Importing) -> None:
+    chance = random.Random(a_seed())  # noqa: S311  (to be repeated)
+    victims = everything(importing.installation, importing.command)
+    importing.through_kills(victims, kills=0, chance=chance)
+    importing.through_kills(victims, kills=len(victims), chance=chance)

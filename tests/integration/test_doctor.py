@@ -19,7 +19,7 @@ from tests.client import Client
 from tests.commands import a_merge, a_review, published
 from tests.databases import a_database, an_empty_database, url_of
 from tests.rows import a_draft, an_organization, creates, execute
-from tests.stack import Stack, a_reachable_folder, as_ordinary_user
+from tests.stack import Stack, as_ordinary_user
 from tests.terminal import ran
 
 
@@ -192,12 +192,11 @@ def test_how_long_an_open_transaction_holds_up_the_feed_is_told(alone: Engine, t
     assert not answer.text("feed").startswith("lag 0.0 s")
 
 
-def test_a_folder_that_others_may_read_and_a_token_are_told() -> None:
-    folder = a_reachable_folder()
-    (folder / "owner.token").write_text("cnr_secret\n")
-    (folder / "owner.token").chmod(0o644)
-    folder.chmod(0o755)
-    answer = told("--data", str(folder))
+def test_a_folder_that_others_may_read_and_a_token_are_told(fresh: Path) -> None:
+    (fresh / "owner.token").write_text("cnr_secret\n")
+    (fresh / "owner.token").chmod(0o644)
+    fresh.chmod(0o755)
+    answer = told("--data", str(fresh))
     assert answer.mark("data folder") == "warn"
     assert (answer.code, answer.mark("owner token")) == (4, "bad")
     assert "cnr_secret" not in answer.output

@@ -22,6 +22,7 @@ from tests.clusters import (
     running,
     said,
 )
+from tests.mixed.random_kills import a_seed
 
 # Takes over the orphans of its children, as the first process of a container does, and waits for none of them.
 UNREAPING = """
@@ -43,7 +44,7 @@ def a_long_recovery(data: Path) -> None:
     """Have the next start take seconds before it has recovered."""
     with (cluster_of(data) / "postgresql.conf").open("a") as settings:
         # The command is asked several times before recovery goes on; nobody is let in meanwhile, as after a crash.
-        settings.write("restore_command = 'sleep 1; false'\nhot_standby = off\n")
+        settings.write("restore_command = 'sleep 0.3; false'\nhot_standby = off\n")
     request = cluster_of(data) / "recovery.signal"
     request.touch()
     owner = cluster_of(data).stat()
@@ -87,11 +88,12 @@ def test_a_killed_server_that_nobody_reaps_does_not_stop_the_start(data: Path) -
 
 
 def test_kill_9_at_any_moment_of_the_first_start_leaves_nothing_that_is_taken_for_a_cluster(fresh: Path) -> None:
-    for _ in range(4):
+    chance = random.Random(a_seed())  # noqa: S311  (to be repeated)
+    for _ in range(2):
         owner = subprocess.Popen(an_owner_command(fresh), stdout=subprocess.DEVNULL)
         while not list((fresh / "postgres").glob("data.new-*")) and not cluster_of(fresh).exists():
             time.sleep(0.005)
-        time.sleep(random.uniform(0, 1.0))  # noqa: S311  (no secret)
+        time.sleep(chance.uniform(0, 1.0))
         owner.kill()
         owner.wait()
     with running(fresh, durable=False) as server:

@@ -49,9 +49,10 @@ def test_a_corruption_is_found_and_named(place: Somewhere, superuser: Engine, co
 
 
 def _changed(connection: Connection, place: Somewhere, statement: str) -> bool:
-    """Run a statement; whether it changed a row, or the schema."""
+    """Run a statement that is no mere question; whether it changed a row, or the schema."""
     names = {"o": place.org_id} if ":o" in statement else {}
-    return connection.execute(text(statement), names).rowcount != 0
+    done = connection.execute(text(statement), names)
+    return not done.returns_rows and done.rowcount != 0
 
 
 GONE = {

@@ -1,21 +1,21 @@
 """Somebody who imports a folder by the command again and again, and runs it again whenever it is killed."""
 
 import asyncio
-import os
 import shutil
 import signal
 import subprocess
-import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from canonry.embedded.processes import spawn
 from tests.client import Client, Json
+from tests.import_command import import_environment
 from tests.mixed.authors import Author
 from tests.mixed.steps import Desk, numbers
 from tests.proposals import listed
 from tests.stack import a_reachable_folder
+from tests.up import a_command
 
 
 @dataclass
@@ -26,17 +26,25 @@ class ImportCommand:
     client: Client
     log: Path
     child: subprocess.Popen[bytes] | None = None
+    runs: int = 0
 
     def start(self, *words: str) -> subprocess.Popen[bytes]:
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith("CANONRY_")}
+        self.runs += 1
         self.child = spawn(
-            [sys.executable, "-P", "-m", "canonry", "import", str(self.folder), *words],
+            a_command("import", str(self.folder), *words),
             log=self.log,
             cwd=self.folder,
-            environment=inherited | {"CANONRY_URL": self.client.base_url, "CANONRY_TOKEN": str(self.client.token)},
+            environment=import_environment(self.client),
             death_signal=signal.SIGKILL,
         )
         return self.child
+
+    async def run_to_its_end(self, *words: str, codes: Collection[int] = (0,)) -> None:
+        """Run it, again whenever it was killed, until it ends by itself with one of the codes."""
+        code = -signal.SIGKILL
+        while code == -signal.SIGKILL:
+            code = await asyncio.to_thread(self.start(*words).wait)
+        assert code in codes, self.log.read_text()[-4_000:]
 
     def kill(self) -> bool:
         """Kill -9, when it runs."""
@@ -93,6 +101,6 @@ class FolderImporter(Author):
 
     async def _run(self, *words: str) -> None:
         """Run the command until it ends by itself."""
-        while (code := await asyncio.to_thread(self.command.start(*words).wait)) == -signal.SIGKILL:
-            self.book.done["command run again"] += 1
-        assert code == 0, self.command.log.read_text()[-2_000:]
+        before = self.command.runs
+        await self.command.run_to_its_end(*words)
+        self.book.done["command run again"] += self.command.runs - before - 1

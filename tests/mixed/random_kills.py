@@ -123,5 +123,10 @@ def _row(name: str, kills: Sequence[Kill]) -> Sequence[str]:
 
 
 def a_seed() -> int:
-    """The seed that the environment names, so that a run can be repeated as far as chance decides; else any."""
-    return int(os.environ.get(SEED_VARIABLE) or random.SystemRandom().randrange(1_000_000))
+    """The seed that the environment names, so that a run can be repeated as far as chance decides; else any.
+
+    It is printed: a failure shows it.
+    """
+    seed = int(os.environ.get(SEED_VARIABLE) or random.SystemRandom().randrange(1_000_000))
+    print(f"{SEED_VARIABLE}={seed}")  # noqa: T201
+    return seed

@@ -3,7 +3,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +14,15 @@ from canonry.demo.library import DOCUMENTS
 from canonry.embedded.ports import free_port
 from tests.client import Client, Json, items, ok
 from tests.hash_reference import verify
+from tests.mixed.random_kills import a_seed
 from tests.stack import a_reachable_folder
+from tests.up import a_command, an_environment, run
 
 WIDTH = 100
 SERVING = "Ctrl-C stops it"
 CHAPTERS = 9
 RANDOM_KILLS = 12
+WHOLE = "29 documents, published in 5 versions by 5 Reviews; 7 submissions in all."
 
 
 @dataclass
@@ -81,10 +83,11 @@ def told() -> Iterator[Told]:
 
 def start(data: Path, port: int, *words: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "canonry", "demo", "--data", str(data), "--port", str(port), *words],
+        a_command("demo", "--data", str(data), "--port", str(port), *words),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        env=an_environment(),
     )
 
 
@@ -276,13 +279,7 @@ def guests(told: Told) -> list[str]:
 
 
 def test_everything_that_it_wrote_can_be_verified(told: Told) -> None:
-    checked = subprocess.run(
-        [sys.executable, "-m", "canonry", "verify", "--data", str(told.data)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    checked = run("verify", "--data", str(told.data))
     assert (checked.returncode, "nothing found" in checked.stdout) == (0, True), checked.stdout + checked.stderr
 
 
@@ -295,16 +292,16 @@ def data() -> Iterator[Path]:
 
 def test_killed_while_it_publishes_it_goes_on_with_the_next_run(data: Path) -> None:
     tell_until(data, "starting it again")
-    assert "29 documents, published in 5 versions by 5 Reviews; 7 submissions in all." in tell(data)
+    assert WHOLE in tell(data)
 
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
 def test_killed_at_any_moment_it_ends_as_if_nothing_had_happened(data: Path) -> None:
-    random = Random(20261130)  # noqa: S311  (any twelve moments will do, the same each time)
+    random = Random(a_seed())  # noqa: S311  (to be repeated)
     for _ in range(RANDOM_KILLS):
         tell_for(data, random.uniform(0.01, 2))
-    assert "29 documents, published in 5 versions by 5 Reviews; 7 submissions in all." in tell(data)
+    assert WHOLE in tell(data)
 
 
 def tell_for(data: Path, seconds: float) -> None:
