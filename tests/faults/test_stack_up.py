@@ -6,8 +6,10 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from canonry.embedded.ports import free_port
@@ -114,7 +116,20 @@ def test_a_part_that_is_killed_comes_back(up: Up, words: tuple[str, ...]) -> Non
     assert "ended; starting it again in " in up.text()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_part_that_keeps_dying_ends_the_whole_with_1_and_its_last_words(data: Path) -> None:
+    up = an_up(data)
+    while up.child.poll() is None:
+        with suppress(psutil.Error):
+            for worker in up.parts("worker"):
+                worker.kill()
+        time.sleep(0.05)
+    assert up.child.returncode == 1
+    assert re.search(r"\ncanonry up: worker ended 5 times within 60 s, the last time with:\n.+", up.text())
+    assert up.text().count("worker ended; starting it again in ") == 4
+    assert_none_left(data)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_stop_signal_ends_everything_in_order_with_0(data: Path, number: signal.Signals) -> None:
     up = an_up(data)
     os.killpg(up.child.pid, number)  # as a terminal does: to the whole group, twice by an impatient person
@@ -135,6 +150,7 @@ def test_kill_9_of_the_parent_leaves_no_child_and_the_next_start_is_warm(data: P
     assert_none_left(data)
     answer = run("up", "--data", str(data), "--port", str(free_port()), "--exit")
     assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.startswith(f"Starting Canonry in {data}, with the data that is there …\n")
     assert re.search(r"Ready after \d+\.\d s \(warm start\)\.", answer.stdout)
     assert (data / "owner.token").read_text().strip() not in answer.stdout
 

@@ -1,0 +1,23 @@
+"""The page on the launcher names a test for every event, and each of them exists."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "explanation" / "launcher.md").read_text(encoding="utf-8")
+NAMED = re.compile(r"`(tests/\S+\.py)::(test_\w+)`")
+
+
+def test_every_event_names_a_test() -> None:
+    rows = [line for line in PAGE.splitlines() if line.startswith("| ") and not line.startswith("| event ")]
+    assert len(rows) > 30
+    assert [row for row in rows if NAMED.search(row) is None] == []
+
+
+def test_every_named_test_exists() -> None:
+    missing = [
+        f"{file}::{name}"
+        for file, name in NAMED.findall(PAGE)
+        if f"def {name}(" not in (ROOT / file).read_text(encoding="utf-8")
+    ]
+    assert missing == []
