@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 from models.errors import MemoryNotSelected, OperationInvalid, TargetMissing
 from models.identifiers import MemoryId, is_provisional, new_draft_operation_id, new_provisional_id
-from models.rules.batches import MAX_OPERATIONS
 from models.rules.bodies import accept_body, accept_description
 from models.rules.folding import Action, DraftOperation, apply, fold_what_holds, resolve_path
 from models.rules.hashes import body_of
+from models.rules.limits import MAX_DRAFT_OPERATIONS
 from models.rules.paths import accept_path
 from models.rules.states import MemoryState, State
 from models.store.drafts import NewDraftOperation, append_operations
@@ -49,10 +49,10 @@ def accept_operations(
         MemoryNotSelected: the project does not select an existing target (`index`).
         DuplicateId: an id that a create carries was a Memory's at the Draft's base, or stands twice (`index`).
     """
-    if len(existing) + len(proposed) > MAX_OPERATIONS:
+    if len(existing) + len(proposed) > MAX_DRAFT_OPERATIONS:
         raise OperationInvalid(
-            f"A Draft holds at most {MAX_OPERATIONS} operations.",
-            index=MAX_OPERATIONS - len(existing),
+            f"A Draft holds at most {MAX_DRAFT_OPERATIONS} operations.",
+            index=MAX_DRAFT_OPERATIONS - len(existing),
             field="operations",
             rule="too_many",
         )

@@ -1,7 +1,7 @@
 """The border of every command: its outcome and its effect commit together, once, whatever happens around it."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from psycopg import OperationalError as PsycopgOperationalError
@@ -23,7 +23,7 @@ Handler = Callable[[Transaction, StoredOperation], BaseModel | None]
 """Carries a command out and returns its result; None when only a step of it is done, which commits all the same."""
 
 CleanUp = Callable[[Transaction, OperationId], None]
-"""Takes back what earlier steps left, in the transaction in which the command fails."""
+"""Takes back some of what earlier steps left, in the transaction in which the command fails."""
 
 # Deadlock, serialization failure, lock time-out, and connections that the server ended or does not take now.
 TRANSIENT_STATES = frozenset({"40P01", "40001", "55P03", "57P01", "57P02", "57P03", "25P03", "53300"})
@@ -32,16 +32,12 @@ CONNECTION_LOST = "08"
 TOO_LONG = frozenset({"57014", "25P04"})
 
 
-def _nothing(_tx: Transaction, _operation_id: OperationId) -> None:
-    """Most commands are a single step."""
-
-
 def carry_out(
     engine: Engine,
     command: Command,
     handler: Handler,
     *,
-    clean_up: CleanUp = _nothing,
+    clean_up: Sequence[CleanUp] = (),
     takes_coordination: bool = True,
 ) -> CommandOutcome:
     """Run a command, or the next step of it, in one transaction: its effect and its outcome, or neither.
@@ -54,7 +50,8 @@ def carry_out(
         engine: one process's pool.
         command: which operation.
         handler: what to do.
-        clean_up: what else to do when it fails, whether refused or for the fifth time.
+        clean_up: what else to do when it fails, whether refused or for the fifth time; after the fifth, each is done
+            whether or not the others can be.
         takes_coordination: whether the coordination row is locked for it; a step that publishes nothing does without.
     """
     try:
@@ -82,7 +79,7 @@ def is_transient(error: BaseException) -> bool:
 
 
 def _once(
-    engine: Engine, command: Command, handler: Handler, clean_up: CleanUp, *, takes_coordination: bool
+    engine: Engine, command: Command, handler: Handler, clean_up: Sequence[CleanUp], *, takes_coordination: bool
 ) -> CommandOutcome:
     with engine.begin() as connection:
         operation = lock_operation(connection, OrganizationId(command.org_id), OperationId(command.operation_id))
@@ -97,7 +94,8 @@ def _once(
                 result = handler(tx, operation)
         except Problem as problem:
             fail(tx, operation.operation_id, problem)
-            clean_up(tx, operation.operation_id)
+            for clean in clean_up:
+                clean(tx, operation.operation_id)
             return _outcome(operation, succeeded=False)
         if result is None:
             return CommandOutcome(finished=False, advanced=True)
@@ -118,7 +116,7 @@ def _outcome(operation: StoredOperation, *, succeeded: bool) -> CommandOutcome:
     return CommandOutcome(finished=True, succeeded=succeeded, review_id=operation.review_id or "")
 
 
-def _count(engine: Engine, command: Command, clean_up: CleanUp) -> CommandOutcome:
+def _count(engine: Engine, command: Command, clean_up: Sequence[CleanUp]) -> CommandOutcome:
     org_id, operation_id = OrganizationId(command.org_id), OperationId(command.operation_id)
     try:
         with engine.begin() as connection:
@@ -130,18 +128,19 @@ def _count(engine: Engine, command: Command, clean_up: CleanUp) -> CommandOutcom
             tx = Transaction(connection, org_id, failing.user_id, failing.request_id)
             problem = InternalError("The operation failed repeatedly; the logs name it.", request_id=failing.request_id)
             fail(tx, operation_id, problem)
-            _try_to_clean_up(tx, operation_id, clean_up)
+            for clean in clean_up:
+                _try_to_clean_up(tx, operation_id, clean)
             return CommandOutcome(finished=True, review_id=failing.review_id or "")
     except (DBAPIError, PoolTimeout):
         log.warning("operation %s: could not count its failure, will retry", command.operation_id)
         return CommandOutcome(finished=False)
 
 
-def _try_to_clean_up(tx: Transaction, operation_id: OperationId, clean_up: CleanUp) -> None:
+def _try_to_clean_up(tx: Transaction, operation_id: OperationId, clean: CleanUp) -> None:
     """What failed five times may fail in its clean-up as well, which is not to keep it from ending."""
     try:
         with tx.connection.begin_nested():
-            clean_up(tx, operation_id)
+            clean(tx, operation_id)
     except Exception as error:
         if is_transient(error):
             raise

@@ -7,11 +7,14 @@ from sqlalchemy.exc import DBAPIError
 from temporalio import activity
 
 from activities.boundary import Handler, carry_out, is_transient
-from activities.importing import abandon_import, draft_batch, finish_import, plan_import
+from activities.import_steps import discard_failed, end_failed, make_draft, make_plan, make_review
 from activities.messages import Command, CommandOutcome, ImportBatch, ImportStep
 from models.identifiers import OperationId, OrganizationId
 from models.store.import_runs import how_far
 from models.store.operations import mark_running
+
+# The Drafts last: where they cannot be discarded, the import has ended all the same.
+CLEAN_UP = (end_failed, discard_failed)
 
 
 class ImportActivities:
@@ -26,20 +29,20 @@ class ImportActivities:
     def plan_import(self, command: Command) -> ImportStep:
         """Plan an import, unless it has a plan."""
         self._show_running(command)
-        return self._step(self._snapshots, command, plan_import)
+        return self._step(self._snapshots, command, make_plan)
 
     @activity.defn(no_thread_cancel_exception=True)
     def draft_import_batch(self, batch: ImportBatch) -> ImportStep:
         """Make a Draft of one batch of the plan, unless it is one."""
-        return self._step(self._engine, batch.command, partial(draft_batch, batch=batch.batch))
+        return self._step(self._engine, batch.command, partial(make_draft, batch=batch.batch))
 
     @activity.defn(no_thread_cancel_exception=True)
     def finish_import(self, command: Command) -> CommandOutcome:
         """Submit the Drafts of the plan as one Review."""
-        return carry_out(self._engine, command, finish_import, clean_up=abandon_import)
+        return carry_out(self._engine, command, make_review, clean_up=CLEAN_UP)
 
     def _step(self, engine: Engine, command: Command, handler: Handler) -> ImportStep:
-        outcome = carry_out(engine, command, handler, clean_up=abandon_import, takes_coordination=False)
+        outcome = carry_out(engine, command, handler, clean_up=CLEAN_UP, takes_coordination=False)
         if not outcome.advanced:
             return ImportStep(finished=outcome.finished)
         with self._engine.connect() as connection:

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict
 
-from models.identifiers import CommitId, DraftId, ImportId, MemoryId
+from models.identifiers import CommitId, DraftId, MemoryId
 
 
 class Request(BaseModel):
@@ -66,7 +66,6 @@ class SelectRequest(Request):
 
 
 class ImportRequest(Request):
-    """`POST /imports/{id}/start`; the title is the Review's."""
+    """`POST /imports/{id}/start`; the title is the Review's, and what operators see of the operation."""
 
-    import_id: ImportId
     title: str

@@ -1,5 +1,6 @@
 """Imports: files are staged, then become Drafts and one Review by a workflow (publication.md §6)."""
 
+from activities.import_steps import OVERTAKEN
 from activities.requests import ImportRequest
 from api.answers import Answer, answer
 from api.calls import Read, Write
@@ -10,21 +11,14 @@ from api.positions import after_moment, moment_of
 from api.routing import Routes
 from models.errors import (
     AlreadyExists,
-    DraftClosed,
-    DraftEmpty,
-    DraftSubmitted,
-    DuplicateId,
-    MemoryNotSelected,
     NotFound,
     OperationInProgress,
     OperationInvalid,
     ProjectArchived,
-    ReconciliationRequired,
-    VersionConflict,
 )
 from models.identifiers import ProjectId
 from models.rules.paths import accept_path
-from models.rules.staging import FileToStage, accept_file
+from models.rules.staged_files import FileToStage, accept_file
 from models.schemas.common import DryRunQuery, ListQuery, NoParameters, Page
 from models.schemas.imports import (
     CreateImport,
@@ -46,17 +40,6 @@ from models.store.operations import OperationKind, StoredOperation, accept_opera
 from workflows.ids import import_workflow_id
 
 routes = Routes("imports")
-
-# What the last submission was refused for, when somebody has written first each time.
-OVERTAKEN = (
-    DraftClosed,
-    DraftSubmitted,
-    VersionConflict,
-    DraftEmpty,
-    MemoryNotSelected,
-    DuplicateId,
-    ReconciliationRequired,
-)
 
 
 @routes.write(
@@ -207,7 +190,7 @@ def _start(call: Write, row: ImportRow) -> StoredOperation:
         workflow_id=import_workflow_id(row.import_id),
         project_id=row.project_id,
         review_id=None,
-        request=ImportRequest(import_id=row.import_id, title=row.title).model_dump(mode="json"),
+        request=ImportRequest(title=row.title).model_dump(mode="json"),
         redeliver_after_s=call.incoming.services.settings.delivery_first_retry_s,
     )
     set_operation(call.tx, row.import_id, operation.operation_id)

@@ -1,6 +1,7 @@
 """Identifiers: a prefix that names the kind, then a UUIDv7 in hex, so that ids sort by creation."""
 
 import os
+import re
 import time
 from typing import NewType
 from uuid import UUID
@@ -24,6 +25,8 @@ BlobId = NewType("BlobId", str)
 
 PROVISIONAL_PREFIX = "prv_"
 MEMORY_PREFIX = "mem_"
+
+_IMPORTABLE_ID = re.compile(r"(mem|ctx|rul|wfl)_[A-Za-z0-9_-]{1,190}", re.ASCII)
 
 
 def uuid7() -> UUID:
@@ -108,6 +111,14 @@ def new_audit_event_id() -> AuditEventId:
 def is_provisional(memory_id: MemoryId) -> bool:
     """Whether the id names something a Draft creates (`prv_…`)."""
     return memory_id.startswith(PROVISIONAL_PREFIX)
+
+
+def is_importable_id(raw: str) -> bool:
+    """Whether an import may give a Memory this id: `mem_`, `ctx_`, `rul_` or `wfl_`, and 1-190 of A-Z, a-z, 0-9, _, -.
+
+    The three others are those of documents that had an id elsewhere.
+    """
+    return _IMPORTABLE_ID.fullmatch(raw) is not None
 
 
 def final_id(memory_id: MemoryId) -> MemoryId:

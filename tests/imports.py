@@ -3,18 +3,27 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from activities.imports import ImportActivities
 from activities.messages import Command, ImportBatch, ImportStep
 from activities.requests import ImportRequest
-from models.identifiers import UserId
-from models.rules.staging import FileToStage, accept_file
+from models.identifiers import ImportId, UserId
+from models.rules.staged_files import FileToStage, accept_file
+from models.store.drafts import read_draft
 from models.store.imports import insert_import, read_import, set_operation, stage_files
-from models.store.locks import ImportRow
+from models.store.locks import DraftRow, ImportRow
 from models.store.operations import OperationKind, StoredOperation, accept_operation
-from tests.commands import operation_now
+from tests.commands import merged, operation_now, result_of
 from tests.rows import Somewhere, acting, fetch
 
 MAX_STEPS = 300
+FEW = 8  # operations a Draft where `few_a_draft` says so, for imports of few files in several Drafts
+
+
+def few_a_draft(patch: pytest.MonkeyPatch) -> None:
+    """Have a Draft of an import hold `FEW` operations instead of a thousand."""
+    patch.setattr("models.rules.batches.MAX_DRAFT_OPERATIONS", FEW)
 
 
 def a_file(
@@ -42,7 +51,7 @@ def an_import(
             workflow_id=f"import/{row.import_id}",
             project_id=place.project_id,
             review_id=None,
-            request=ImportRequest(import_id=row.import_id, title=title).model_dump(mode="json"),
+            request=ImportRequest(title=title).model_dump(mode="json"),
             redeliver_after_s=3_600,
         )
         set_operation(tx, row.import_id, operation.operation_id)
@@ -52,7 +61,8 @@ def an_import(
 def row_of_import(place: Somewhere, operation: StoredOperation) -> ImportRow:
     """The import that an operation carries out, as it is now."""
     with place.engine.connect() as connection:
-        row = read_import(connection, place.org_id, ImportRequest.model_validate(operation.request).import_id)
+        import_id = ImportId(operation.workflow_id.removeprefix("import/"))
+        row = read_import(connection, place.org_id, import_id)
     assert row is not None
     return row
 
@@ -108,3 +118,24 @@ def drafts_of(place: Somewhere, status: str | None = None) -> list[Any]:
         """,
         status=status,
     )
+
+
+def first_open_draft(place: Somewhere) -> DraftRow:
+    """The oldest of the organization's open Drafts, as it is now."""
+    with place.engine.connect() as connection:
+        draft = read_draft(connection, place.org_id, drafts_of(place, "open")[0].draft_id)
+    assert draft is not None
+    return draft
+
+
+def merged_result(place: Somewhere, operation: StoredOperation) -> dict[str, Any]:
+    """What the merge of an import's Review answers."""
+    review_id = row_of_import(place, operation).review_id
+    assert review_id is not None
+    return result_of(merged(place, review_id))
+
+
+def staged_texts(place: Somewhere) -> int:
+    """How many texts of staged files the organization has."""
+    (row,) = fetch(place, "select count(content) as texts from import_files where org_id = :o")
+    return int(row.texts)

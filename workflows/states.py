@@ -42,7 +42,7 @@ class ProjectionState:
 
 @dataclass
 class ImportState:
-    """Which import, and its command until that is done."""
+    """Its command until that is done; which import it is, for operators: the input is what they see of a run first."""
 
     org_id: str
     project_id: str

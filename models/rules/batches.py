@@ -4,12 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 from models.rules.import_plans import PlannedOperation
-
-MAX_OPERATIONS = 1_000
-"""Operations a Draft may hold."""
-
-MAX_DRAFTS = 100
-"""Drafts a Review may hold."""
+from models.rules.limits import MAX_DRAFT_OPERATIONS, MAX_REVIEW_DRAFTS, MAX_REVIEW_OPERATIONS
 
 TEXT_BYTES = 8 * 1024 * 1024
 """About as much text as a Draft is given: one batch at a time is in memory."""
@@ -21,13 +16,18 @@ def cut(operations: Sequence[PlannedOperation], sizes: Mapping[str, int]) -> lis
     A Draft holds some 8 MiB of text, or twice, four times as much where there would be too many Drafts otherwise.
 
     Args:
-        operations: at most `MAX_DRAFTS * MAX_OPERATIONS`; those of one Memory follow each other.
+        operations: those of one Memory follow each other, a pair at most; the pairs come first.
         sizes: the bytes of text by `file_path`.
+
+    Raises:
+        ValueError: more operations than a Review holds.
     """
+    if len(operations) > MAX_REVIEW_OPERATIONS:
+        raise ValueError("a Review does not hold so many operations")
     groups = [list(group) for _, group in groupby(enumerate(operations), key=_memory)]
     weighed = [([operation for _, operation in group], _weight(group, sizes)) for group in groups]
     limit = TEXT_BYTES
-    while len(batches := _within(weighed, limit)) > MAX_DRAFTS:
+    while len(batches := _within(weighed, limit)) > MAX_REVIEW_DRAFTS:
         limit *= 2
     return batches
 
@@ -46,7 +46,7 @@ def _within(groups: Iterable[tuple[list[PlannedOperation], int]], limit: int) ->
     batches: list[list[PlannedOperation]] = []
     weight = 0
     for operations, added in groups:
-        if not batches or len(batches[-1]) + len(operations) > MAX_OPERATIONS or weight + added > limit:
+        if not batches or len(batches[-1]) + len(operations) > MAX_DRAFT_OPERATIONS or weight + added > limit:
             batches.append([])
             weight = 0
         batches[-1].extend(operations)

@@ -1,11 +1,10 @@
 """Folding: the ordered operations of a Draft become the final state of every Memory they name (publication.md §2)."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from models.errors import DuplicateId, TargetMissing
+from models.errors import DuplicateId, OperationInvalid, Problem, TargetMissing
 from models.identifiers import MemoryId
 from models.rules.states import Body, MemoryState, State
 
@@ -35,31 +34,36 @@ class DraftOperation:
     description: str | None = None
 
 
-def fold(operations: Sequence[DraftOperation], base: Mapping[MemoryId, MemoryState]) -> dict[MemoryId, State]:
-    """The final state of every Memory the operations name, in the order they are first named.
+def _nothing(_operation: DraftOperation) -> None:
+    """An operation that was accepted has its form."""
+
+
+def fold_what_holds(
+    operations: Iterable[DraftOperation],
+    base: Mapping[MemoryId, MemoryState],
+    refused: list[Problem] | None = None,
+    *,
+    check: Callable[[DraftOperation], None] = _nothing,
+) -> dict[MemoryId, State]:
+    """The final states in the order they are first named, without the operations that are refused.
+
+    Those are the ones whose target has gone, or whose id was given away, since they were accepted.
 
     Args:
         operations: in their order, which is part of their meaning.
         base: what was active at the Draft's base and, in a Review, what earlier Drafts made.
-
-    Raises:
-        TargetMissing: an operation's target does not exist at that point (`index`, `memory_id`).
-        DuplicateId: a create names an id that is known already (`index`, `memory_id`).
+        refused: takes the refusals, each with `index`.
+        check: refuses an operation by itself, by OperationInvalid.
     """
     states: dict[MemoryId, State] = {}
     for index, operation in enumerate(operations):
-        apply(states, base, operation, index)
-    return states
-
-
-def fold_what_holds(
-    operations: Iterable[DraftOperation], base: Mapping[MemoryId, MemoryState]
-) -> dict[MemoryId, State]:
-    """The fold without the operations whose target has gone, or whose id was given away, since they were accepted."""
-    states: dict[MemoryId, State] = {}
-    for index, operation in enumerate(operations):
-        with suppress(TargetMissing, DuplicateId):
+        try:
+            check(operation)
             apply(states, base, operation, index)
+        except (OperationInvalid, TargetMissing, DuplicateId) as problem:
+            problem.context["index"] = index
+            if refused is not None:
+                refused.append(problem)
     return states
 
 
@@ -79,11 +83,6 @@ def apply(
         states[operation.memory_id] = _created(states, base, operation, index)
     else:
         states[operation.memory_id] = _changed(_target(states, base, operation, index), operation)
-
-
-def net_changes(states: Mapping[MemoryId, State], base: Mapping[MemoryId, MemoryState]) -> dict[MemoryId, State]:
-    """Those of the final states that differ from the base."""
-    return {memory_id: state for memory_id, state in states.items() if state != base.get(memory_id)}
 
 
 def resolve_path(path: str, states: Mapping[MemoryId, State], base_at_path: MemoryId | None) -> MemoryId | None:

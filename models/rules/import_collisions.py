@@ -15,6 +15,8 @@ from models.rules.paths import ancestor_keys, path_key
 
 GivesBack = Callable[[str], Iterable[str]]
 
+_FILE, _MEMORY = "file", "memory"
+
 
 def left_out(
     wanted: Mapping[str, str], standing: Mapping[MemoryId, str], gives_back: GivesBack
@@ -40,15 +42,15 @@ def left_out(
 
 
 def _at_first(wanted: Mapping[str, str], standing: Mapping[MemoryId, str]) -> dict[str, list[str]]:
-    files = {MemoryId(f"file {file}"): file for file in wanted}  # no id of a Memory has a space
-    places = {token: wanted[file] for token, file in files.items()}
+    memories = {(_MEMORY, str(memory_id)): path for memory_id, path in standing.items()}
+    files = {(_FILE, file): path for file, path in wanted.items()}
     found: dict[str, list[str]] = defaultdict(list)
-    for collision in collisions_among({**standing, **places}):
-        one, other = collision.memory_ids
-        if one in files:
-            found[files[one]].append(collision.other_path)
-        if other in files:
-            found[files[other]].append(collision.path)
+    for collision in collisions_among(memories | files):
+        (kind, one), (other_kind, other) = collision.occupants
+        if kind == _FILE:
+            found[one].append(collision.other_path)
+        if other_kind == _FILE:
+            found[other].append(collision.path)
     return dict(found)
 
 

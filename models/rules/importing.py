@@ -6,54 +6,20 @@ and left out; the Memory that it may stand for then stays as it is, neither move
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from models.errors import DuplicateId, MemoryNotSelected, OperationInvalid, PathCollision
 from models.identifiers import MemoryId
-from models.rules.folding import Action
 from models.rules.import_collisions import left_out
-from models.rules.import_plans import (
-    ImportCounts,
-    ImportPlan,
-    ImportReport,
-    Library,
-    PlannedChange,
-    PlannedOperation,
-    StagedFile,
-)
+from models.rules.import_operations import Aim, plan_of_aims
+from models.rules.import_plans import ImportPlan, ImportReport, Library, StagedFile
 from models.rules.paths import path_key
 from models.rules.states import Body, MemoryState
-
-MAX_OPERATIONS = 100_000
-"""Operations a Review may hold: 100 Drafts of 1,000 (publication.md §1)."""
 
 DELETED_DETAIL = "its id belongs to a deleted Memory; restore it"
 
 
-@dataclass(frozen=True, slots=True)
-class _Aim:
-    """What a file is to become: the next state of `target`, or a new Memory."""
-
-    file: StagedFile
-    body: Body
-    target: MemoryId | None = None
-    before: MemoryState | None = None
-
-    @property
-    def moves(self) -> bool:
-        return self.before is not None and self.before.path != self.file.path
-
-    @property
-    def takes_content(self) -> bool:
-        return self.before is None or self.before.body != self.body
-
-    @property
-    def takes_description(self) -> bool:
-        given = self.file.description
-        return self.before is None or (given is not None and given != self.before.description)
-
-
-def plan_import(files: Sequence[StagedFile], library: Library, *, prefix: str = "", mirror: bool = False) -> ImportPlan:
+def plan_files(files: Sequence[StagedFile], library: Library, *, prefix: str = "", mirror: bool = False) -> ImportPlan:
     """Plan what makes the project's published Memory say what the files say.
 
     Args:
@@ -77,7 +43,7 @@ def plan_import(files: Sequence[StagedFile], library: Library, *, prefix: str = 
     collided = _collisions(aims, deletions, library)
     reports |= collided
     taken = sorted((aim for aim in aims if aim.file.file_path not in collided), key=lambda aim: aim.file.path)
-    return _plan(taken, deletions.states, reports)
+    return plan_of_aims(taken, deletions.states, reports)
 
 
 def _duplicate_ids(files: Iterable[StagedFile], reported: Collection[str]) -> dict[str, ImportReport]:
@@ -93,13 +59,13 @@ def _duplicate_ids(files: Iterable[StagedFile], reported: Collection[str]) -> di
 
 def _aims(
     readable: Iterable[StagedFile], files: Iterable[StagedFile], library: Library
-) -> tuple[list[_Aim], dict[str, ImportReport]]:
+) -> tuple[list[Aim], dict[str, ImportReport]]:
     """The file's Memory by its id, else the one at its path unless another file names that one by its id."""
     claimed = {file.memory_id for file in files if file.memory_id is not None}
     at_key = {
         path_key(state.path): memory_id for memory_id, state in library.states.items() if memory_id not in claimed
     }
-    aims: list[_Aim] = []
+    aims: list[Aim] = []
     refused: dict[str, ImportReport] = {}
     for file in readable:
         target = at_key.get(path_key(file.path)) if file.memory_id is None else file.memory_id
@@ -108,7 +74,7 @@ def _aims(
         if report is not None:
             refused[file.file_path] = report
         elif file.body is not None:
-            aims.append(_Aim(file, file.body, None if before is None else target, before))
+            aims.append(Aim(file, file.body, None if before is None else target, before))
     return aims, refused
 
 
@@ -155,11 +121,11 @@ class _Deletions:
         return [self.states.pop(memory_id).path for memory_id in kept if memory_id in self.states]
 
 
-def _with_moves(aims: Sequence[_Aim], deletions: _Deletions) -> list[_Aim]:
+def _with_moves(aims: Sequence[Aim], deletions: _Deletions) -> list[Aim]:
     """One absent Memory and one new file without an id that say the same: the Memory has moved there."""
     new = [aim for aim in aims if aim.before is None and aim.file.memory_id is None]
     times = Counter(aim.body for aim in new)
-    moved: dict[str, _Aim] = {}
+    moved: dict[str, Aim] = {}
     for aim in new:
         absent = [memory_id for memory_id in deletions.with_body.get(aim.body, ()) if memory_id in deletions.states]
         if times[aim.body] == 1 and len(absent) == 1:
@@ -167,7 +133,7 @@ def _with_moves(aims: Sequence[_Aim], deletions: _Deletions) -> list[_Aim]:
     return [moved.get(aim.file.file_path, aim) for aim in aims]
 
 
-def _collisions(aims: Sequence[_Aim], deletions: _Deletions, library: Library) -> dict[str, ImportReport]:
+def _collisions(aims: Sequence[Aim], deletions: _Deletions, library: Library) -> dict[str, ImportReport]:
     """The files that cannot stand where they are to; `deletions` loses what they spare."""
     by_file = {aim.file.file_path: aim for aim in aims}
     touched = {aim.target for aim in aims} | set(deletions.states)
@@ -192,67 +158,3 @@ def _collision_report(file: StagedFile, others: Sequence[str]) -> ImportReport:
     others_too = f" and {more} more" if more > 0 else ""
     detail = f"{file.path} cannot stand beside {named}{others_too}."
     return ImportReport(file.file_path, PathCollision.code, detail)
-
-
-def _plan(
-    aims: Sequence[_Aim], deleted: Mapping[MemoryId, MemoryState], reports: Mapping[str, ImportReport]
-) -> ImportPlan:
-    """The operations: pairs of one Memory, then deletions, moves, updates and creations, each by path."""
-    steps = {aim.file.file_path: list(_operations(aim)) for aim in aims}
-    deletions = [
-        PlannedOperation(Action.DELETE, memory_id)
-        for memory_id, _ in sorted(deleted.items(), key=lambda item: item[1].path)
-    ]
-    pairs = [step for each in steps.values() if len(each) > 1 for step in each]
-    single = [each[0] for each in steps.values() if len(each) == 1]
-    ordered = {action: [step for step in single if step.action is action] for action in Action}
-    operations = [*pairs, *deletions, *ordered[Action.RENAME], *ordered[Action.UPDATE], *ordered[Action.CREATE]]
-    if len(operations) > MAX_OPERATIONS:
-        raise OperationInvalid(
-            f"An import makes at most {MAX_OPERATIONS} operations.", field="operations", rule="too_many"
-        )
-    times = Counter(step.action for step in operations)
-    return ImportPlan(
-        operations=operations,
-        changes=_changes(aims, steps, deleted),
-        reports=[reports[file_path] for file_path in sorted(reports)],
-        counts=ImportCounts(
-            created=times[Action.CREATE],
-            updated=times[Action.UPDATE],
-            renamed=times[Action.RENAME],
-            deleted=times[Action.DELETE],
-            unchanged=sum(not each for each in steps.values()),
-        ),
-    )
-
-
-def _operations(aim: _Aim) -> Iterator[PlannedOperation]:
-    file = aim.file
-    if aim.before is None:
-        yield PlannedOperation(
-            Action.CREATE, file.memory_id, file.path, file.file_path, takes_content=True, takes_description=True
-        )
-        return
-    if aim.moves:
-        yield PlannedOperation(Action.RENAME, aim.target, file.path, file.file_path)
-    if aim.takes_content or aim.takes_description:
-        yield PlannedOperation(
-            Action.UPDATE,
-            aim.target,
-            file_path=file.file_path,
-            takes_content=aim.takes_content,
-            takes_description=aim.takes_description,
-        )
-
-
-def _changes(
-    aims: Sequence[_Aim],
-    steps: Mapping[str, Sequence[PlannedOperation]],
-    deleted: Mapping[MemoryId, MemoryState],
-) -> list[PlannedChange]:
-    changes = [PlannedChange(Action.DELETE, state.path, None, memory_id) for memory_id, state in deleted.items()]
-    for aim in aims:
-        for step in steps[aim.file.file_path]:
-            left = aim.before.path if step.action is Action.RENAME and aim.before is not None else None
-            changes.append(PlannedChange(step.action, aim.file.path, left, step.memory_id))
-    return sorted(changes, key=lambda change: change.path)

@@ -6,36 +6,40 @@ collides with is on a stack of open folders: O(n log n) however many there are.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from models.identifiers import MemoryId
 from models.rules.paths import path_key
 from models.rules.states import State
 
+K = TypeVar("K")
+"""What stands at a path is told by: any values that can be ordered, of a Memory its id."""
+
 
 @dataclass(frozen=True, slots=True)
-class Collision:
-    """Two Memories that no disk could hold together: equal path keys, or one the other's folder.
+class Collision(Generic[K]):
+    """Two that no disk could hold together: equal path keys, or one the other's folder.
 
-    `memory_ids` are those at `path` and at `other_path`, in this order.
+    `occupants` are those at `path` and at `other_path`, in this order.
     """
 
     path: str
     other_path: str
-    memory_ids: tuple[MemoryId, MemoryId]
+    occupants: tuple[K, K]
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Generic[K]):
     key: str
-    memory_id: MemoryId
+    occupant: K
     path: str
     proposed: bool = True
 
-    def holds(self, other: "_Place") -> bool:
+    def holds(self, other: "_Place[K]") -> bool:
         return other.key.startswith(self.key) and other.key[len(self.key) : len(self.key) + 1] in {"", "/"}
 
 
-def collisions_within(states: Mapping[MemoryId, State]) -> list[Collision]:
+def collisions_within(states: Mapping[MemoryId, State]) -> list[Collision[MemoryId]]:
     """The collisions among final states, in folder order; empty exactly if there are none.
 
     Each Memory is named with the nearest one before it that it collides with, not with all: n Memories
@@ -44,10 +48,10 @@ def collisions_within(states: Mapping[MemoryId, State]) -> list[Collision]:
     return collisions_among({memory_id: state.path for memory_id, state in states.items() if state is not None})
 
 
-def collisions_among(paths: Mapping[MemoryId, str]) -> list[Collision]:
-    """The same among paths."""
-    found: list[Collision] = []
-    for place, folders in _walk(_Place(path_key(path), memory_id, path) for memory_id, path in paths.items()):
+def collisions_among(paths: Mapping[K, str]) -> list[Collision[K]]:
+    """The same among the paths of whatever is to stand together."""
+    found: list[Collision[K]] = []
+    for place, folders in _walk(_Place(path_key(path), occupant, path) for occupant, path in paths.items()):
         if folders:
             found.append(_collision(folders[-1], place))
     return found
@@ -58,7 +62,7 @@ def probe_keys(states: Mapping[MemoryId, State]) -> tuple[str, ...]:
     return tuple(sorted({place.key for place in _places(states)}))
 
 
-def collisions_with(states: Mapping[MemoryId, State], occupants: Mapping[MemoryId, str]) -> list[Collision]:
+def collisions_with(states: Mapping[MemoryId, State], occupants: Mapping[MemoryId, str]) -> list[Collision[MemoryId]]:
     """The collisions of final states (first in each) with active Memories of Current, in folder order.
 
     Empty exactly if there are none, and complete if neither side collides within itself.
@@ -72,7 +76,7 @@ def collisions_with(states: Mapping[MemoryId, State], occupants: Mapping[MemoryI
         for memory_id, path in occupants.items()
         if memory_id not in states
     ]
-    found: list[Collision] = []
+    found: list[Collision[MemoryId]] = []
     for place, folders in _walk([*_places(states), *standing]):
         if folders and folders[-1].proposed != place.proposed:
             proposed, occupant = (place, folders[-1]) if place.proposed else (folders[-1], place)
@@ -80,15 +84,15 @@ def collisions_with(states: Mapping[MemoryId, State], occupants: Mapping[MemoryI
     return found
 
 
-def _places(states: Mapping[MemoryId, State]) -> list[_Place]:
+def _places(states: Mapping[MemoryId, State]) -> list[_Place[MemoryId]]:
     return [
         _Place(path_key(state.path), memory_id, state.path) for memory_id, state in states.items() if state is not None
     ]
 
 
-def _walk(places: Iterable[_Place]) -> Iterator[tuple[_Place, list[_Place]]]:
+def _walk(places: Iterable[_Place[K]]) -> Iterator[tuple[_Place[K], list[_Place[K]]]]:
     """Each place with the places before it that hold it, outermost first."""
-    folders: list[_Place] = []
+    folders: list[_Place[K]] = []
     for place in sorted(places, key=_folder_order):
         while folders and not folders[-1].holds(place):
             folders.pop()
@@ -96,10 +100,10 @@ def _walk(places: Iterable[_Place]) -> Iterator[tuple[_Place, list[_Place]]]:
         folders.append(place)
 
 
-def _folder_order(place: _Place) -> tuple[str, str]:
+def _folder_order(place: _Place[K]) -> tuple[str, K]:
     # NUL sorts before every character of a path, so nothing comes between a folder and what lies in it.
-    return place.key.replace("/", "\0"), place.memory_id
+    return place.key.replace("/", "\0"), place.occupant
 
 
-def _collision(place: _Place, other: _Place) -> Collision:
-    return Collision(place.path, other.path, (place.memory_id, other.memory_id))
+def _collision(place: _Place[K], other: _Place[K]) -> Collision[K]:
+    return Collision(place.path, other.path, (place.occupant, other.occupant))

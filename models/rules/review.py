@@ -6,24 +6,14 @@ mergeability all ask this one question.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from models.errors import (
-    DraftEmpty,
-    DuplicateId,
-    JsonValue,
-    MemoryNotSelected,
-    OperationInvalid,
-    PathCollision,
-    Problem,
-    ReconciliationRequired,
-    TargetMissing,
-)
-from models.identifiers import DraftId, MemoryId, final_id
+from models.errors import DraftEmpty, DuplicateId, MemoryNotSelected, Problem
+from models.identifiers import MemoryId, final_id
 from models.rules.bodies import accept_description
 from models.rules.currency import keeps_result
 from models.rules.evaluation import Evaluation, ProposedDraft, Surroundings
-from models.rules.folding import Action, DraftOperation, apply
-from models.rules.occupancy import Collision, collisions_with, collisions_within
+from models.rules.folding import Action, DraftOperation, fold_what_holds
 from models.rules.paths import accept_path
+from models.rules.review_places import meetings, occupied, reconciliation_required
 from models.rules.states import MemoryState, State
 
 
@@ -32,8 +22,8 @@ def evaluate(drafts: Sequence[ProposedDraft], surroundings: Surroundings) -> Eva
     evaluation = Evaluation(current=surroundings.current)
     for draft in drafts:
         _take_draft(evaluation, draft, surroundings)
-    evaluation.blockers.extend(_meetings(evaluation, [draft.draft_id for draft in drafts]))
-    evaluation.blockers.extend(_occupied(evaluation, surroundings))
+    evaluation.blockers.extend(meetings(evaluation, [draft.draft_id for draft in drafts]))
+    evaluation.blockers.extend(occupied(evaluation, surroundings))
     return evaluation
 
 
@@ -41,7 +31,7 @@ def _take_draft(evaluation: Evaluation, draft: ProposedDraft, surroundings: Surr
     duplicates = _duplicates(evaluation, draft, surroundings)
     known = _known_to(evaluation, draft, surroundings)
     evaluation.created |= {final_id(memory_id) for memory_id in draft.creates}
-    states, refused = _fold_what_holds(draft, known)
+    states, refused = _fold(draft, known)
     evaluation.blockers.extend([*duplicates, *refused])
     if not duplicates and not refused:
         _judge_draft(evaluation, draft, states, surroundings)
@@ -89,19 +79,12 @@ def _known_to(evaluation: Evaluation, draft: ProposedDraft, surroundings: Surrou
     return known
 
 
-def _fold_what_holds(
-    draft: ProposedDraft, base: Mapping[MemoryId, MemoryState]
-) -> tuple[dict[MemoryId, State], list[Problem]]:
+def _fold(draft: ProposedDraft, base: Mapping[MemoryId, MemoryState]) -> tuple[dict[MemoryId, State], list[Problem]]:
     """The fold, leaving out what is refused: a Review whose Drafts lost a sibling still shows what is left."""
-    states: dict[MemoryId, State] = {}
     refused: list[Problem] = []
-    for index, operation in enumerate(draft.operations):
-        try:
-            _check_syntax(operation)
-            apply(states, base, operation, index)
-        except (OperationInvalid, TargetMissing, DuplicateId) as problem:
-            problem.context |= {"index": index, "draft_id": draft.draft_id}
-            refused.append(problem)
+    states = fold_what_holds(draft.operations, base, refused, check=_check_syntax)
+    for problem in refused:
+        problem.context["draft_id"] = draft.draft_id
     # Named is touched: the result hash covers it, even where nothing came of it.
     untouched = {operation.memory_id: base.get(operation.memory_id) for operation in draft.operations}
     return {**untouched, **states}, refused
@@ -143,7 +126,7 @@ def _changed_upstream(
     if draft.base_version == surroundings.version:
         return []
     return [
-        _reconciliation_required(draft, "Current changed what this Draft changes.", memory_id=memory_id)
+        reconciliation_required(draft, "Current changed what this Draft changes.", memory_id=memory_id)
         for memory_id in sorted(keeps_result(states=states, base=base, current=surroundings.current))
     ]
 
@@ -176,7 +159,7 @@ def _overlaps(evaluation: Evaluation, draft: ProposedDraft, existing: Sequence[M
         if memory_id in evaluation.last_touched_by
     }
     return [
-        _reconciliation_required(
+        reconciliation_required(
             draft,
             "An earlier Draft of this Review changes the same Memory.",
             memory_id=memory_id,
@@ -184,77 +167,3 @@ def _overlaps(evaluation: Evaluation, draft: ProposedDraft, existing: Sequence[M
         )
         for memory_id, draft_id in earlier.items()
     ]
-
-
-def _meetings(evaluation: Evaluation, order: Sequence[DraftId]) -> list[Problem]:
-    """Two Memories of the Review in each other's way: within one Draft a collision, across two a conflict."""
-    problems: list[Problem] = []
-    for collision in collisions_within(evaluation.states):
-        placing = {evaluation.placed_by[memory_id].draft_id: memory_id for memory_id in collision.memory_ids}
-        if len(placing) == 1:
-            problems.append(_path_collision(evaluation.placed_by[collision.memory_ids[0]], collision))
-            continue
-        earlier, later = sorted(placing, key=order.index)
-        evaluation.needs_reconciliation.add(later)
-        problems.append(
-            _reconciliation_required(
-                evaluation.placed_by[placing[later]],
-                f"Two Drafts of this Review meet at {collision.path}.",
-                other={"draft_id": earlier},
-                **_named(collision),
-            )
-        )
-    return problems
-
-
-def _occupied(evaluation: Evaluation, surroundings: Surroundings) -> list[Problem]:
-    """Memories of Current in the way; one is named for each proposed path, however many stand in a folder there.
-
-    What has moved in since the base is a conflict, and so is any occupied path of a Draft that has a conflict.
-    """
-    met: dict[MemoryId, list[Collision]] = {}
-    for collision in collisions_with(evaluation.states, surroundings.occupants):
-        met.setdefault(collision.memory_ids[0], []).append(collision)
-    moved_in = {memory_id: _moved_in(evaluation, surroundings, collisions) for memory_id, collisions in met.items()}
-    evaluation.needs_reconciliation |= {
-        evaluation.placed_by[memory_id].draft_id for memory_id, moved in moved_in.items() if moved
-    }
-    return [
-        _occupied_path(evaluation, evaluation.placed_by[memory_id], (moved_in[memory_id] or collisions)[0])
-        for memory_id, collisions in met.items()
-    ]
-
-
-def _moved_in(evaluation: Evaluation, surroundings: Surroundings, collisions: Sequence[Collision]) -> list[Collision]:
-    """Those of the collisions whose occupant Current created, moved or edited since the Draft's base."""
-    draft = evaluation.placed_by[collisions[0].memory_ids[0]]
-    changed = surroundings.changed_since.get(draft.base_version, ())
-    return [collision for collision in collisions if collision.memory_ids[1] in changed]
-
-
-def _occupied_path(evaluation: Evaluation, draft: ProposedDraft, collision: Collision) -> Problem:
-    if draft.draft_id in evaluation.needs_reconciliation:
-        return _reconciliation_required(draft, f"{collision.path} is taken in Current.", **_named(collision))
-    return _path_collision(draft, collision)
-
-
-def _path_collision(draft: ProposedDraft, collision: Collision) -> PathCollision:
-    apart = collision.path != collision.other_path
-    return PathCollision(
-        f"{collision.path} and {collision.other_path} cannot both stand."
-        if apart
-        else f"Two Memories would stand at {collision.path}.",
-        draft_id=draft.draft_id,
-        **_named(collision),
-    )
-
-
-def _reconciliation_required(draft: ProposedDraft, detail: str, **context: JsonValue) -> ReconciliationRequired:
-    return ReconciliationRequired(detail, draft_id=draft.draft_id, candidates=[], **context)
-
-
-def _named(collision: Collision) -> dict[str, JsonValue]:
-    return {
-        "paths": [collision.path, collision.other_path],
-        "memory_ids": [final_id(memory_id) for memory_id in collision.memory_ids],
-    }

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, Field, JsonValue
 
 from models.rules.bodies import MAX_TITLE_CHARACTERS
+from models.rules.limits import MAX_REVIEW_DRAFTS
 from models.schemas.common import DIGITS, Id, Input, Instant, ListQuery, Optional, Query, RawText, Text, broken
 from models.schemas.drafts import MAX_VERSION, DraftStatus, MemoryDifference, PathInput, Version
 
-MAX_DRAFTS = 100
 MAX_REMARK_CHARACTERS = 65_536
 RESULT_HASH = "[0-9a-f]{64}"
 
@@ -54,7 +54,7 @@ class DraftReferenceInput(Input):
     expected_draft_version: Version
 
 
-DraftReferences = Annotated[list[DraftReferenceInput], Field(min_length=1, max_length=MAX_DRAFTS)]
+DraftReferences = Annotated[list[DraftReferenceInput], Field(min_length=1, max_length=MAX_REVIEW_DRAFTS)]
 """The Drafts of a submission, in the order in which they are folded."""
 
 

@@ -185,6 +185,6 @@ def _collisions(
 ) -> list[CollisionBody]:
     standing = occupants(connection, org_id, probe_keys(states))
     return [
-        CollisionBody(path=collision.path, memory_ids=list(collision.memory_ids))
+        CollisionBody(path=collision.path, memory_ids=list(collision.occupants))
         for collision in [*collisions_within(states), *collisions_with(states, standing)]
     ]

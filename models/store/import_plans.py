@@ -1,16 +1,15 @@
 """The plan of an import: what it is made from, in metadata only, and what of it is kept with the files."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from sqlalchemy import Connection, Row, text
 
-from models.identifiers import MemoryId, OrganizationId
 from models.rules.import_plans import ImportPlan, ImportReport, Library, StagedFile
-from models.rules.importing import plan_import
+from models.rules.importing import plan_files
 from models.rules.paths import path_key
 from models.rules.states import Body
 from models.store.locks import ImportRow
-from models.store.memories import heads, occupants
+from models.store.memories import given_ids, heads, occupants
 from models.store.projections import selected_ids, selects
 from models.store.transaction import Transaction
 
@@ -22,7 +21,7 @@ def plan_of(connection: Connection, row: ImportRow) -> ImportPlan:
         OperationInvalid: more operations than a Review holds (`rule` `too_many`).
     """
     files = _files(connection, row)
-    return plan_import(files, _library(connection, row, files), prefix=row.prefix, mirror=row.mirror)
+    return plan_files(files, _library(connection, row, files), prefix=row.prefix, mirror=row.mirror)
 
 
 def _files(connection: Connection, row: ImportRow) -> list[StagedFile]:
@@ -59,16 +58,8 @@ def _library(connection: Connection, row: ImportRow, files: Sequence[StagedFile]
     return Library(
         states=states,
         selected=selects(connection, row.org_id, row.project_id, states),
-        archived=_archived(connection, row.org_id, named.difference(states)),
+        archived=given_ids(connection, row.org_id, named.difference(states)),
     )
-
-
-def _archived(connection: Connection, org_id: OrganizationId, memory_ids: Collection[MemoryId]) -> set[MemoryId]:
-    rows = connection.execute(
-        text("select memory_id from memories where org_id = :org_id and memory_id = any(:memory_ids)"),
-        {"org_id": org_id, "memory_ids": list(memory_ids)},
-    )
-    return set(rows.scalars())
 
 
 def keep_reports(tx: Transaction, row: ImportRow, reports: Sequence[ImportReport]) -> None:

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, Select, or_, select, text, tuple_
 from sqlmodel import SQLModel, col
 
 from models.identifiers import ImportId, OperationId, OrganizationId, ProjectId, UserId, new_import_id
-from models.rules.staging import FileToStage
+from models.rules.staged_files import FileToStage
 from models.store.access import readable_projects
 from models.store.locks import ImportRow, one_or_none, row_of
 from models.store.transaction import Transaction

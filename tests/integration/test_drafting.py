@@ -7,8 +7,8 @@ from activities.accepting import ProposedOperation
 from activities.drafting import append, discard, retitle
 from models.errors import Problem
 from models.identifiers import CommitId, MemoryId, final_id
-from models.rules.batches import MAX_OPERATIONS
 from models.rules.folding import Action
+from models.rules.limits import MAX_DRAFT_OPERATIONS
 from models.schemas.drafts import StateBody
 from models.store.draft_views import draft_body, draft_result
 from models.store.locks import DraftRow
@@ -106,7 +106,7 @@ def test_one_invalid_operation_refuses_the_whole_append_and_stores_nothing(engin
 
 def test_a_draft_holds_so_many_operations_and_no_more(engine: Engine) -> None:
     place = an_organization(engine)
-    draft = a_draft(place, *(creates(f"{number}.md") for number in range(MAX_OPERATIONS - 1)))
+    draft = a_draft(place, *(creates(f"{number}.md") for number in range(MAX_DRAFT_OPERATIONS - 1)))
     draft = appended(place, draft, creates("last.md"))
     problem = refused(lambda: appended(place, draft, creates("more.md")))
     assert (problem.code, problem.context["rule"], problem.context["index"]) == ("operation_invalid", "too_many", 0)

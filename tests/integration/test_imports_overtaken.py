@@ -5,8 +5,7 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import Engine
 
-from api.imports import OVERTAKEN
-from models.rules.importing import MAX_OPERATIONS
+from activities.import_steps import OVERTAKEN
 from models.store.drafts import read_draft
 from models.store.locks import DraftRow
 from tests.commands import a_review, merged, problem_of, published, result_of
@@ -77,17 +76,8 @@ def test_every_code_that_is_documented_for_it_is_produced() -> None:
     assert {code for _, code in DEEDS} == {kind.code for kind in OVERTAKEN}
 
 
-def test_more_operations_than_a_review_holds_fail(engine: Engine) -> None:
+def test_more_operations_than_a_review_holds_fail(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("models.rules.import_operations.MAX_REVIEW_OPERATIONS", 2)
     place = an_organization(engine)
-    operation = an_import(place, a_file("one.md"))
-    execute(
-        place,
-        """
-        insert into import_files (org_id, import_id, path, content, blob_id, content_hash)
-        select org_id, import_id, number || '.md', 'text', number, number
-        from imports, generate_series(1, :last) as number where org_id = :o
-        """,
-        last=MAX_OPERATIONS,
-    )
-    problem = problem_of(imported(place, operation))
+    problem = problem_of(imported(place, an_import(place, *(a_file(f"{number}.md") for number in range(3)))))
     assert (problem["code"], problem["rule"]) == ("operation_invalid", "too_many")

@@ -24,7 +24,7 @@ from models.identifiers import (
     new_user_id,
 )
 from models.rules.folding import Action
-from models.rules.staging import accept_file
+from models.rules.staged_files import accept_file
 from models.store.imports import insert_import, set_operation, stage_files
 from models.store.operations import Due, OperationKind, StoredOperation, accept_operation, read_operation
 from models.store.transaction import transaction
@@ -156,7 +156,7 @@ def an_accepted_import(engine: Engine, tenant: Tenant, paths: Sequence[str], *, 
         tenant,
         OperationKind.IMPORT,
         import_workflow_id(row.import_id),
-        ImportRequest(import_id=row.import_id, title="Notes").model_dump(mode="json"),
+        ImportRequest(title="Notes").model_dump(mode="json"),
         redeliver_after_s=redeliver_after_s,
     )
     with transaction(engine, org_id=tenant.org_id, actor_id=tenant.owner_id, request_id="req_test") as tx:

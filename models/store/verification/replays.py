@@ -3,15 +3,13 @@
 Together with `merges` this says that the Drafts of all merged Reviews, in their order, give every version.
 """
 
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 
 from sqlalchemy import RowMapping, text
 
-from models.errors import DuplicateId, TargetMissing
 from models.identifiers import MemoryId, ProjectId, final_id
-from models.rules.folding import Action, DraftOperation, apply
+from models.rules.folding import Action, DraftOperation, fold_what_holds
 from models.rules.hashes import result_hash
 from models.rules.states import Body, MemoryState, State
 from models.store.verification.findings import Finding
@@ -46,25 +44,31 @@ def check_replays(snapshot: Snapshot) -> Iterator[Finding]:
 def _check_review(review_id: str, steps: Iterator[RowMapping]) -> Iterator[Finding]:
     states: dict[MemoryId, State] = {}
     created: set[MemoryId] = set()
-    for _, operations in groupby(steps, key=lambda step: step["position"]):
-        made_before = {memory_id: states[memory_id] for memory_id in created}
+    for _, group in groupby(steps, key=lambda step: step["position"]):
         named: dict[MemoryId, State] = {}
-        folded: dict[MemoryId, State] = {}
-        for step in operations:
+        operations: list[DraftOperation] = []
+        for step in group:
             expected, project_id = step["result_hash"], ProjectId(step["project_id"])
             operation = _operation(step)
-            base = named.setdefault(operation.memory_id, made_before.get(operation.memory_id) or _base(step))
-            # What lost its target with a discarded Draft is in the submission as it was before.
-            with suppress(TargetMissing, DuplicateId, ValueError):
-                apply(folded, {} if base is None else {operation.memory_id: base}, operation, step["index"])
-            if operation.action is Action.CREATE:
-                created.add(operation.memory_id)
-        states |= {**named, **folded}
+            made = states[operation.memory_id] if operation.memory_id in created else None
+            named.setdefault(operation.memory_id, made or _base(step))
+            operations.append(operation)
+        # What lost its target with a discarded Draft is in the submission as it was before.
+        states |= {**named, **_folded(operations, named)}
+        created |= {operation.memory_id for operation in operations if operation.action is Action.CREATE}
     final = {final_id(memory_id): state for memory_id, state in states.items()}
     found = result_hash(final, project_id, {final_id(memory_id) for memory_id in created})
     if found != expected:
         what = "the Drafts' operations do not give what was submitted"
         yield Finding("submission.replay", what, f"Review {review_id}", expected, found)
+
+
+def _folded(operations: Iterable[DraftOperation], named: Mapping[MemoryId, State]) -> dict[MemoryId, State]:
+    base = {memory_id: state for memory_id, state in named.items() if state is not None}
+    try:
+        return fold_what_holds(operations, base)
+    except ValueError:  # a row without what its action needs: what was submitted came of more than that
+        return {}
 
 
 def _base(step: RowMapping) -> State:

@@ -1,9 +1,14 @@
 """States, texts and settings that the tests of the rules share."""
 
+from collections.abc import Mapping, Sequence
+
 from hypothesis import HealthCheck, settings
 
+from models.errors import Problem
+from models.identifiers import MemoryId
+from models.rules.folding import DraftOperation, fold_what_holds
 from models.rules.hashes import body_of
-from models.rules.states import MemoryState
+from models.rules.states import MemoryState, State
 
 # No deadline and no health check by time: the machines that run this are shared.
 a_few = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -12,3 +17,12 @@ many = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCh
 
 def a_state(path: str = "guide.md", *, description: str = "", text: str = "text\n") -> MemoryState:
     return MemoryState(path=path, description=description, body=body_of(text))
+
+
+def fold(operations: Sequence[DraftOperation], base: Mapping[MemoryId, MemoryState]) -> dict[MemoryId, State]:
+    """The final states; the first refusal, if any, is raised."""
+    refused: list[Problem] = []
+    states = fold_what_holds(operations, base, refused)
+    if refused:
+        raise refused[0]
+    return states

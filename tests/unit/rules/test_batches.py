@@ -3,9 +3,10 @@ from collections.abc import Sequence
 import pytest
 
 from models.identifiers import MemoryId
-from models.rules.batches import MAX_DRAFTS, MAX_OPERATIONS, TEXT_BYTES, cut
+from models.rules.batches import TEXT_BYTES, cut
 from models.rules.folding import Action
 from models.rules.import_plans import PlannedOperation
+from models.rules.limits import MAX_DRAFT_OPERATIONS, MAX_REVIEW_DRAFTS, MAX_REVIEW_OPERATIONS
 
 
 def create(number: int) -> PlannedOperation:
@@ -66,13 +67,18 @@ def test_a_text_larger_than_a_draft_is_given_is_a_draft_of_its_own() -> None:
 
 
 def test_where_there_would_be_too_many_drafts_each_is_given_more_text() -> None:
-    number_of = MAX_DRAFTS * 3
+    number_of = MAX_REVIEW_DRAFTS * 3
     sizes = {f"{number}.md": TEXT_BYTES for number in range(number_of)}
     assert lengths(cut([create(number) for number in range(number_of)], sizes)) == [4] * 75
 
 
+def test_more_operations_than_a_review_holds_are_refused_rather_than_cut_for_ever() -> None:
+    with pytest.raises(ValueError, match="so many"):
+        cut([create(number) for number in range(MAX_REVIEW_OPERATIONS + 1)], {})
+
+
 def test_a_review_is_filled_to_its_last_operation() -> None:
     pairs = [operation for number in range(10_000) for operation in change(number)]
-    singles = [create(number) for number in range(MAX_DRAFTS * MAX_OPERATIONS - len(pairs))]
+    singles = [create(number) for number in range(MAX_REVIEW_OPERATIONS - len(pairs))]
     sizes = {f"{number}.md": 262_144 for number in range(len(singles))}
-    assert lengths(cut([*pairs, *singles], sizes)) == [MAX_OPERATIONS] * MAX_DRAFTS
+    assert lengths(cut([*pairs, *singles], sizes)) == [MAX_DRAFT_OPERATIONS] * MAX_REVIEW_DRAFTS

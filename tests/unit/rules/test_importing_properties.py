@@ -13,7 +13,7 @@ from models.identifiers import MemoryId
 from models.rules.folding import Action
 from models.rules.import_collisions import left_out
 from models.rules.import_plans import ImportPlan, Library, StagedFile
-from models.rules.importing import plan_import
+from models.rules.importing import plan_files
 from models.rules.occupancy import collisions_within
 from models.rules.paths import ancestor_keys, path_key
 from models.rules.states import MemoryState
@@ -38,7 +38,7 @@ class Case:
 
     @cached_property
     def plan(self) -> ImportPlan:
-        return plan_import(self.files, self.library, prefix=self.prefix, mirror=self.mirror)
+        return plan_files(self.files, self.library, prefix=self.prefix, mirror=self.mirror)
 
     @cached_property
     def after(self) -> "Case":

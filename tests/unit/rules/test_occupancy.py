@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.identifiers import MemoryId
-from models.rules.folding import Action, DraftOperation, fold
+from models.rules.folding import Action, DraftOperation
 from models.rules.occupancy import Collision, collisions_with, collisions_within, probe_keys
 from models.rules.paths import ancestor_keys, path_key
 from models.rules.states import MemoryState, State
-from tests.unit.rules.examples import a_state, many
+from tests.unit.rules.examples import a_state, fold, many
 
 Pair = frozenset[MemoryId]
 
@@ -45,8 +45,8 @@ def connected(pairs: set[Pair]) -> set[Pair]:
     return groups
 
 
-def pairs_of(found: list[Collision]) -> set[Pair]:
-    return {frozenset(collision.memory_ids) for collision in found}
+def pairs_of(found: list[Collision[MemoryId]]) -> set[Pair]:
+    return {frozenset(collision.occupants) for collision in found}
 
 
 def paths_of(states: Mapping[MemoryId, State]) -> dict[MemoryId, str]:
@@ -80,7 +80,7 @@ def test_every_collision_with_current_is_found_when_neither_side_collides_within
     ours, theirs = without_collisions(paths_of(states)), without_collisions(numbered_from(100, occupied))
     expected = {(one, other) for one in ours for other in theirs if cannot_coexist(ours[one], theirs[other])}
     found = collisions_with({memory_id: states[memory_id] for memory_id in ours}, theirs)
-    assert {collision.memory_ids for collision in found} == expected
+    assert {collision.occupants for collision in found} == expected
     assert len(found) == len(expected)
 
 
@@ -91,7 +91,7 @@ def test_a_collision_with_current_is_found_whatever_else_collides(
 ) -> None:
     ours, theirs = paths_of(states), numbered_from(100, occupied)
     expected = {(one, other) for one in ours for other in theirs if cannot_coexist(ours[one], theirs[other])}
-    found = {collision.memory_ids for collision in collisions_with(states, theirs)}
+    found = {collision.occupants for collision in collisions_with(states, theirs)}
     assert found <= expected
     assert bool(found) is bool(expected)
 

@@ -53,23 +53,25 @@ from models.store.transaction import Transaction
 MAX_ATTEMPTS = 5
 """Plans that an import makes before it gives way to those who always write first."""
 
-# Somebody else has written since the plan was made, or has touched its Drafts; any other refusal is the outcome.
+# Somebody else has written since the plan was made, or has touched its Drafts. What the last submission is refused for
+# is the outcome of an import, as is at once any other refusal.
 OVERTAKEN = (
-    ReconciliationRequired,
-    PathCollision,
-    MemoryNotSelected,
-    TargetMissing,
-    DuplicateId,
-    DraftEmpty,
     DraftClosed,
     DraftSubmitted,
     VersionConflict,
+    DraftEmpty,
+    MemoryNotSelected,
+    DuplicateId,
+    ReconciliationRequired,
 )
+
+# The two that others' writing shows as `reconciliation_required` where a plan stands on one base.
+_OVERTAKEN = (*OVERTAKEN, TargetMissing, PathCollision)
 
 FIRST_VERSION = 1  # of a Draft that nobody has touched since it was made
 
 
-def plan_import(tx: Transaction, operation: StoredOperation) -> ImportBody | None:
+def make_plan(tx: Transaction, operation: StoredOperation) -> ImportBody | None:
     """Plan what the staged files come to now, unless there is a plan; an import of nothing new ends here.
 
     The transaction reads one snapshot, which is what the plan's base names.
@@ -89,16 +91,16 @@ def plan_import(tx: Transaction, operation: StoredOperation) -> ImportBody | Non
     return None
 
 
-def draft_batch(tx: Transaction, operation: StoredOperation, batch: int) -> None:
+def make_draft(tx: Transaction, operation: StoredOperation, batch: int) -> None:
     """Make a Draft of a batch of the plan, unless it is one already; if it does not hold any more, give the plan up."""
     row = lock_import_of(tx.connection, tx.org_id, operation.operation_id)
     drafts = import_drafts(tx.connection, row)
-    if row.batches is None or batch in drafts:
-        return
+    if row.batches is None or batch >= row.batches or batch in drafts:
+        return  # it is done, or of a plan that was given up
     try:
         with tx.connection.begin_nested():
             draft_id = _draft(tx, row, batch, row.batches)
-    except OVERTAKEN as problem:
+    except _OVERTAKEN as problem:
         _plan_anew(tx, operation, row, problem)
         return
     insert_import_draft(tx, row.import_id, batch, draft_id)
@@ -108,7 +110,7 @@ def draft_batch(tx: Transaction, operation: StoredOperation, batch: int) -> None
         show_progress(tx, operation.operation_id, "submit", done=0, total=1)
 
 
-def finish_import(tx: Transaction, operation: StoredOperation) -> ImportBody | None:
+def make_review(tx: Transaction, operation: StoredOperation) -> ImportBody | None:
     """Submit all Drafts as one Review and end the import; if they do not hold any more, give the plan up."""
     row = lock_import_of(tx.connection, tx.org_id, operation.operation_id)
     drafts = import_drafts(tx.connection, row)
@@ -117,18 +119,21 @@ def finish_import(tx: Transaction, operation: StoredOperation) -> ImportBody | N
     try:
         with tx.connection.begin_nested():
             review_id = _submit(tx, row, drafts)
-    except OVERTAKEN as problem:
+    except _OVERTAKEN as problem:
         _plan_anew(tx, operation, row, problem)
         return None
     set_review(tx, row.import_id, review_id)
     return _ended(tx, row)
 
 
-def abandon_import(tx: Transaction, operation_id: OperationId) -> None:
-    """End an import whose operation fails: no open Draft, no plan and no text of it stays."""
-    row = lock_import_of(tx.connection, tx.org_id, operation_id)
-    _give_up_plan(tx, row)
-    end_import(tx, row.import_id)
+def end_failed(tx: Transaction, operation_id: OperationId) -> None:
+    """End an import whose operation fails: no text of it stays."""
+    end_import(tx, lock_import_of(tx.connection, tx.org_id, operation_id).import_id)
+
+
+def discard_failed(tx: Transaction, operation_id: OperationId) -> None:
+    """Discard what an import whose operation fails has made: no open Draft and no plan of it stays."""
+    _give_up_plan(tx, lock_import_of(tx.connection, tx.org_id, operation_id))
 
 
 def _draft(tx: Transaction, row: ImportRow, batch: int, batches: int) -> DraftId:

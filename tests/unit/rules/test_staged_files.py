@@ -4,7 +4,7 @@ import pytest
 
 from models.rules.bodies import MAX_BODY_BYTES
 from models.rules.hashes import body_of
-from models.rules.staging import FileToStage, accept_file
+from models.rules.staged_files import FileToStage, accept_file
 
 
 def staged(

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from models.errors import OperationInvalid, TooLarge
-from models.identifiers import MemoryId
+from models.identifiers import MemoryId, is_importable_id
 from models.rules.bodies import BODY_FIELD, accept_body, accept_description
 from models.rules.hashes import body_of
 from models.rules.paths import MAX_PATH_CHARACTERS, accept_path, broken_length_rule
 from models.rules.states import Body
 
-_IMPORTABLE_ID = re.compile(r"(mem|ctx|rul|wfl)_[A-Za-z0-9_-]{1,190}", re.ASCII)
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _SHOWN_CHARACTERS = 400
 _SHOWN_DIGITS = 12
@@ -44,13 +43,13 @@ def accept_file(path: str, content: str, *, description: str | None, memory_id: 
         accepted_description = None if description is None else accept_description(description)
         identity = None if memory_id is None else _accept_id(memory_id)
     except OperationInvalid as problem:
-        named = None if memory_id is None or not _IMPORTABLE_ID.fullmatch(memory_id) else MemoryId(memory_id)
+        named = None if memory_id is None or not is_importable_id(memory_id) else MemoryId(memory_id)
         return FileToStage(_shown(path), memory_id=named, report_code=_code(problem), report_detail=problem.detail)
     return FileToStage(accepted_path, identity, accepted_description, text, body_of(text))
 
 
 def _accept_id(raw: str) -> MemoryId:
-    if not _IMPORTABLE_ID.fullmatch(raw):
+    if not is_importable_id(raw):
         raise OperationInvalid(
             "An id is mem_, ctx_, rul_ or wfl_ and 1-190 of A-Z, a-z, 0-9, _ and -.", field="memory_id", rule="id"
         )
