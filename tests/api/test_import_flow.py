@@ -43,18 +43,6 @@ def test_a_members_import_is_approved_merged_and_selected_under_the_ids_that_it_
     assert [event["action"] for event in events] == ["review.merge", "review.approve", "review.submit"]
 
 
-def test_its_drafts_are_the_authors_and_say_where_they_stand(api: Client) -> None:
-    organization, project_id = a_place(api)
-    files = [a_file(f"{number}.md") for number in range(1_000)]
-    made = an_import(organization.owner, project_id, *files, title="Notes")
-    ok(organization.owner.post(f"/imports/{made['import_id']}/files", {"files": [a_file("last.md")]}))
-    done = carried_out(organization.owner, made)
-    titles = [draft["title"] for draft in items(organization.owner.get("/drafts", project_id=project_id))]
-    assert sorted(map(str, titles)) == ["Notes (1 of 2)", "Notes (2 of 2)"]
-    shown = [(draft["title"], draft["status"]) for draft in listed(review_of(organization.owner, done), "drafts")]
-    assert shown == [("Notes (1 of 2)", "submitted"), ("Notes (2 of 2)", "submitted")]
-
-
 def test_of_two_imports_that_carry_one_id_the_second_is_not_merged_and_the_next_import_moves_it(api: Client) -> None:
     organization, project_id = a_place(api)
     owner = organization.owner

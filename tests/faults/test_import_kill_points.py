@@ -17,7 +17,19 @@ from models.store.operations import StoredOperation, mark_running
 from tests.commands import merged, operation_now, published, selected
 from tests.databases import a_database
 from tests.fuse import COMMIT, Fuse, fused
-from tests.imports import a_file, an_import, command_of, drafted, drafts_of, finished, imported, planned, row_of_import
+from tests.imports import (
+    FEW,
+    a_file,
+    an_import,
+    command_of,
+    drafted,
+    drafts_of,
+    few_a_draft,
+    finished,
+    imported,
+    planned,
+    row_of_import,
+)
 from tests.invariants import check_invariants
 from tests.organization_rows import TABLES, read_rows
 from tests.rows import (
@@ -30,8 +42,6 @@ from tests.rows import (
     with_state,
 )
 from tests.stack import Stack
-
-FEW = 8  # operations a Draft in these tests, so that an import of a few files has several
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +62,7 @@ def line(engine: Engine) -> Iterator[tuple[Engine, Fuse]]:
 
 @pytest.fixture(autouse=True)
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("models.rules.batches.MAX_OPERATIONS", FEW)
+    few_a_draft(monkeypatch)
 
 
 def over(pool: Engine, place: Somewhere) -> Somewhere:

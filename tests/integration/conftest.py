@@ -9,6 +9,7 @@ from canonry.embedded.postgres import start_postgres
 from models.database import sqlalchemy_url
 from tests.clusters import copy_into
 from tests.databases import a_database
+from tests.imports import FEW, few_a_draft
 from tests.stack import Stack, a_reachable_folder
 
 
@@ -19,6 +20,13 @@ def engine(stack: Stack) -> Iterator[Engine]:
     with a_database(server) as pool:
         yield pool
     server.dispose()
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> int:
+    """The operations that a Draft of an import holds during the test."""
+    few_a_draft(monkeypatch)
+    return FEW
 
 
 @pytest.fixture

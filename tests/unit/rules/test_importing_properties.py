@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from models.identifiers import MemoryId
@@ -17,10 +17,8 @@ from models.rules.importing import plan_files
 from models.rules.occupancy import collisions_within
 from models.rules.paths import ancestor_keys, path_key
 from models.rules.states import MemoryState
-from tests.unit.rules.examples import a_state, many
+from tests.unit.rules.examples import a_few, a_state
 from tests.unit.rules.imports import a_file, a_library, applied, reported, unreadable
-
-some = settings(many, max_examples=120)
 
 PREFIXES = ["", "a"]
 IDS = [f"mem_{number}" for number in range(5)]
@@ -85,7 +83,7 @@ def cases(draw: st.DrawFn, *, mirror: bool | None = None) -> Case:
 
 
 @given(cases())
-@some
+@a_few
 def test_nothing_is_named_twice(case: Case) -> None:
     plan = case.plan
     named = Counter((step.action, step.memory_id) for step in plan.operations if step.memory_id is not None)
@@ -99,7 +97,7 @@ def test_nothing_is_named_twice(case: Case) -> None:
 
 
 @given(cases())
-@some
+@a_few
 def test_every_file_is_reported_or_comes_to_something_or_needs_nothing(case: Case) -> None:
     plan = case.plan
     busy = {step.file_path for step in plan.operations if step.file_path is not None}
@@ -109,7 +107,7 @@ def test_every_file_is_reported_or_comes_to_something_or_needs_nothing(case: Cas
 
 
 @given(cases())
-@some
+@a_few
 def test_what_every_file_that_is_not_reported_says_is_what_stands_at_its_path(case: Case) -> None:
     after = case.after.library
     by_path = {state.path: memory_id for memory_id, state in after.states.items()}
@@ -123,13 +121,13 @@ def test_what_every_file_that_is_not_reported_says_is_what_stands_at_its_path(ca
 
 
 @given(cases())
-@some
+@a_few
 def test_nothing_collides_afterwards(case: Case) -> None:
     assert collisions_within(case.after.library.states) == []
 
 
 @given(cases())
-@some
+@a_few
 def test_the_same_import_again_finds_nothing_to_do(case: Case) -> None:
     again = case.after.plan
     assert again.operations == []
@@ -137,14 +135,14 @@ def test_the_same_import_again_finds_nothing_to_do(case: Case) -> None:
 
 
 @given(cases(mirror=True))
-@some
+@a_few
 def test_a_mirror_without_reports_leaves_exactly_the_files_under_the_prefix(case: Case) -> None:
     if not case.plan.reports:
         assert sorted(case.after.beneath().values()) == sorted(file.path for file in case.files)
 
 
 @given(cases(mirror=True))
-@some
+@a_few
 def test_what_a_mirror_leaves_beside_its_files_a_reported_file_may_stand_for(case: Case) -> None:
     out = [file for file in case.files if file.file_path in reported(case.plan)]
     taken = {file.path for file in case.files if file not in out}
@@ -160,7 +158,7 @@ def test_what_a_mirror_leaves_beside_its_files_a_reported_file_may_stand_for(cas
 
 
 @given(cases())
-@some
+@a_few
 def test_what_a_reported_file_names_stays(case: Case) -> None:
     after = case.after.library
     at_key = {path_key(state.path): memory_id for memory_id, state in case.library.states.items()}
@@ -174,7 +172,7 @@ def test_what_a_reported_file_names_stays(case: Case) -> None:
 
 
 @given(cases())
-@some
+@a_few
 def test_only_the_memories_that_files_meet_matter(case: Case) -> None:
     """What a store reads is enough: what files name, stand at, above or below, and what a mirror may delete."""
     keys = {path_key(file.path) for file in case.files}
@@ -196,7 +194,7 @@ def test_only_the_memories_that_files_meet_matter(case: Case) -> None:
 @given(
     st.lists(st.tuples(crowded_paths(), st.none() | crowded_paths()), max_size=7), st.lists(crowded_paths(), max_size=3)
 )
-@some
+@a_few
 def test_the_files_that_are_left_out_are_those_found_by_asking_again_and_again(
     moves: list[tuple[str, str | None]], others: list[str]
 ) -> None:

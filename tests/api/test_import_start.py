@@ -112,21 +112,6 @@ def test_files_become_one_review_whose_merge_publishes_them(api: Client) -> None
     assert items(organization.owner.get("/imports", status="succeeded"))[0]["import_id"] == made["import_id"]
 
 
-def test_an_id_that_a_file_carries_is_the_memorys(api: Client) -> None:
-    organization, project_id = a_place(api)
-    merged_import(organization.owner, an_import(organization.owner, project_id, a_file("a.md", memory_id="rul_1")))
-    assert paths(organization.owner) == {"a.md": "rul_1"}
-
-
-def test_the_same_folder_again_changes_nothing_and_needs_no_review(api: Client) -> None:
-    organization, project_id = a_place(api)
-    files = [a_file("a.md", description="d"), a_file("b.md", memory_id="ctx_1")]
-    merged_import(organization.owner, an_import(organization.owner, project_id, *files))
-    again = carried_out(organization.owner, an_import(organization.owner, project_id, *files, mirror=True))
-    assert (again["status"], again["review_id"]) == ("succeeded", None)
-    assert again["counts"] == {"created": 0, "updated": 0, "renamed": 0, "deleted": 0, "unchanged": 2}
-
-
 def test_a_mirror_leaves_exactly_its_files_under_the_prefix(api: Client) -> None:
     organization, project_id = a_place(api)
     published(organization.owner, project_id, creates("docs/a.md", "a\n"), creates("docs/b.md"), creates("c.md"))
