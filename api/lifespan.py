@@ -5,28 +5,28 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 
 import anyio.to_thread
-from fastapi import FastAPI
+from starlette.applications import Starlette
 
 from api.failures import log_defect
 from api.services import Services
 from api.waiting import OperationListener
-from models.database import build_engine
+from models.database import API, build_engine
 from models.settings import Settings
 from workflows.delivery import DELIVERY_CONNECTIONS, DeliveryLoop
 
 RESTART_PAUSE_S = 1.0
 
-Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
+Lifespan = Callable[[Starlette], AbstractAsyncContextManager[None]]
 
 
 def lifespan_of(settings: Settings) -> Lifespan:
     """Open in order, close in reverse; `api.server` has seen to it that the servers are named."""
 
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
         url = settings.database_url or ""
         async with AsyncExitStack() as closing:
-            pool = build_engine(url, settings, pool_size=settings.api_pool_size, application_name="canonry-api")
+            pool = build_engine(url, settings, pool_size=settings.api_pool_size, application_name=API)
             closing.callback(pool.dispose)
             # More threads than connections would only wait for one another inside the pool.
             threads = max(1, settings.api_pool_size - DELIVERY_CONNECTIONS)

@@ -3,6 +3,7 @@
 # ruff: noqa: PLC0415  (a command loads only what it runs: the supervisor stays small, `--help` instant)
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -21,6 +22,7 @@ INTERRUPTED = 130
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one subcommand; an expected failure is one sentence on stderr and exit code 1, a stop signal exit code 0."""
+    _escape_what_cannot_be_shown()
     chosen = _parser().parse_args(arguments)
     try:
         chosen.run(chosen)
@@ -34,6 +36,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BrokenPipeError:  # whoever read our output has enough; nothing may be flushed into it at the end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+
+
+def _escape_what_cannot_be_shown() -> None:
+    """A terminal of another encoding sees an escape for what it has no letter for; standard error does so anyway."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # not where a caller collects the output
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -9,7 +9,7 @@ from sqlalchemy.exc import OperationalError
 from canonry.embedded.postgres import is_there, start_postgres
 from canonry.failures import CommandFailed
 from canonry.signals import stoppable
-from models.database import build_engine
+from models.database import COMMAND, build_engine
 from models.migrations import is_current
 from models.settings import Settings
 
@@ -22,7 +22,7 @@ def open_database(settings: Settings) -> Iterator[Engine]:
         CommandFailed: there is no database yet, it does not answer, or its schema is an older version's.
     """
     with _database_url(settings) as url:
-        engine = build_engine(url, settings, pool_size=1, application_name="canonry-command")
+        engine = build_engine(url, settings, pool_size=1, application_name=COMMAND)
         try:
             with engine.connect() as connection:
                 current = is_current(connection)

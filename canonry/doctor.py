@@ -1,6 +1,5 @@
 """`canonry doctor`: what runs, in which version, what waits, and what to do about it; nothing is started or changed."""
 
-import os
 import platform
 import sys
 from collections.abc import Iterator, Sequence
@@ -10,6 +9,7 @@ from importlib.metadata import version
 from rich.console import Console
 from rich.text import Text
 
+from canonry.addresses import named_server
 from canonry.diagnosis.api import api_line, port_line
 from canonry.diagnosis.database import database_lines
 from canonry.diagnosis.folder import folder_lines
@@ -17,9 +17,10 @@ from canonry.diagnosis.lines import Line, Mark, bad, ok, shown, unknown
 from canonry.diagnosis.logs import log_lines
 from canonry.diagnosis.processes import RunningUp, find_up, postgres_line, service_line, temporal_process, up_line
 from canonry.diagnosis.temporal import temporal_line
-from canonry.embedded.cluster import recorded_server
+from canonry.embedded.cluster import ROLE, recorded_server
 from canonry.embedded.placement import Home, look_up
-from canonry.embedded.postgres import RunningPostgres, is_there
+from canonry.embedded.postgres import is_there
+from canonry.embedded.queries import url_of
 from canonry.failures import StartFailed
 from models.settings import Settings
 
@@ -30,7 +31,11 @@ STYLES = {Mark.OK: "green", Mark.WARN: "yellow", Mark.BAD: "red", Mark.UNKNOWN: 
 
 
 def run(settings: Settings) -> None:
-    """Print one line a fact, with advice where something is to be done; exit with 4 when something is bad."""
+    """Print one line a fact, with advice where something is to be done; exit with 4 when something is bad.
+
+    Raises:
+        CommandFailed: `CANONRY_URL` is no URL of a server.
+    """
     console = Console(highlight=False, soft_wrap=True)
     lines = list(_diagnose(settings))
     _print(console, lines)
@@ -84,8 +89,7 @@ class _Site:
 def _look_around(settings: Settings) -> _Site:
     home = look_up(settings.data)
     up = find_up(home)
-    url = os.environ.get("CANONRY_URL") or (up.url if up is not None else None)
-    api_url = None if url is None else url.rstrip("/").removesuffix("/v1/api")
+    api_url = named_server() or (up.url if up is not None else None)
     return _Site(settings, home, up, api_url, is_there(home.data))
 
 
@@ -128,8 +132,7 @@ def _database(site: _Site) -> Iterator[Line]:
         if server is None:
             yield unknown("operations", "not known while the database is stopped")
             return
-        url = RunningPostgres(site.home, server.socket_dir, server.pid, lock=None).url
-        yield from database_lines(site.settings, url, ours=True)
+        yield from database_lines(site.settings, url_of(server.socket_dir, ROLE, ROLE), ours=True)
 
 
 def _print(console: Console, lines: Sequence[Line]) -> None:

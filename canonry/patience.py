@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from threading import Event
 
 from canonry.failures import CommandFailed
 
@@ -38,11 +39,13 @@ class Tries:
     Args:
         url: the server.
         outages: hears of every failure.
+        unless: set when nobody waits for the answer any more.
     """
 
-    def __init__(self, url: str, outages: Outages) -> None:
+    def __init__(self, url: str, outages: Outages, unless: Event) -> None:
         self._url = url
         self._outages = outages
+        self._unless = unless
         self._pause_s = FIRST_PAUSE_S
         self._give_up_at: float | None = None
 
@@ -55,13 +58,15 @@ class Tries:
         """Wait before the next try.
 
         Raises:
-            CommandFailed: it has been tried for a minute.
+            CommandFailed: it has been tried for a minute, or nobody waits any more.
         """
+        if self._unless.is_set():
+            raise CommandFailed(f"{self._url} did not answer in time: {trouble}")
         now = time.monotonic()
         if self._give_up_at is None:
             self._give_up_at = now + PATIENCE_S
         elif now > self._give_up_at:
             raise CommandFailed(f"{self._url} has not answered for {PATIENCE_S:.0f} s: {trouble}")
         self._outages.notice(f"{self._url} does not answer ({trouble}); trying again for {PATIENCE_S:.0f} s …")
-        time.sleep(self._pause_s)
+        self._unless.wait(self._pause_s)
         self._pause_s = min(LONGEST_PAUSE_S, self._pause_s * 2)

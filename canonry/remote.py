@@ -4,13 +4,17 @@ import ipaddress
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from typing import Literal, TypeVar
+from threading import Event
+from typing import TypeVar
 
 import httpx
-from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from canonry.failures import CommandFailed
 from canonry.patience import Outages, Tries
+from canonry.refusals import Json, Refused, problem_of, sentence_of
+from models.schemas.common import Page
+from models.schemas.operations import OperationView, Progress
 
 # A long publication or a dry run of many files is one request; a dead network is noticed by then.
 TIMEOUT = httpx.Timeout(60.0, connect=10.0)
@@ -22,43 +26,7 @@ PASSING = frozenset({429, 502, 503, 504})
 
 T = TypeVar("T")
 U = TypeVar("U")
-Json = Mapping[str, JsonValue]
-
-
-class Refused(CommandFailed):
-    """The server said no; clients branch on `code`, and the text is the detail with the field and rule it names."""
-
-    def __init__(self, status: int, problem: Json) -> None:
-        super().__init__(_sentence(problem))
-        self.status = status
-        self.code = str(problem.get("code", ""))
-        self.problem = problem
-
-
-class Progress(BaseModel):
-    """How far an operation is."""
-
-    step: str
-    done: int
-    total: int
-
-
-class Operation(BaseModel):
-    """An accepted command, on its way or ended."""
-
-    operation_id: str
-    kind: str
-    status: Literal["pending", "running", "succeeded", "failed"]
-    progress: Progress
-    result: dict[str, JsonValue] | None
-    problem: dict[str, JsonValue] | None
-
-
-class Page(BaseModel):
-    """One page of a list."""
-
-    items: list[JsonValue]
-    next_cursor: str | None
+Item = TypeVar("Item", bound=BaseModel)
 
 
 def silently(progress: Progress) -> None:
@@ -91,13 +59,12 @@ class Remote:
         """Read something; members that `shape` does not name are ignored."""
         return self._read(self._send("GET", path, query=query), shape)
 
-    def items(self, path: str, shape: type[T], **query: str | int) -> Iterator[T]:
+    def items(self, path: str, shape: type[Item], **query: str | int) -> Iterator[Item]:
         """Every item of a list, page by page."""
-        adapter, cursor = TypeAdapter(shape), dict[str, str | int]()
+        cursor = dict[str, str | int]()
         while True:
-            page = self.get(path, Page, **{"limit": PAGE, **query, **cursor})
-            for item in page.items:
-                yield self._understood(adapter.validate_python, item)
+            page = self.get(path, Page[shape], **{"limit": PAGE, **query, **cursor})  # type: ignore[valid-type]
+            yield from page.items
             if page.next_cursor is None:
                 return
             cursor = {"cursor": page.next_cursor}
@@ -111,6 +78,7 @@ class Remote:
         key: str | None = None,
         query: Mapping[str, str | int] = {},
         version: int | None = None,
+        unless: Event | None = None,
     ) -> T:
         """Ask for something.
 
@@ -121,9 +89,11 @@ class Remote:
             key: an Idempotency-Key that another run of the command would use as well; without it a new one.
             query: parameters.
             version: of what is written to, as it was read.
+            unless: once it is set, a try that fails is the last.
         """
         key = key or uuid.uuid4().hex
-        return self._read(self._send("POST", path, query=query, body=body, key=key, version=version), shape)
+        answer = self._send("POST", path, query=query, body=body, key=key, version=version, unless=unless)
+        return self._read(answer, shape)
 
     def put(self, path: str, body: Json, shape: type[T], *, version: int) -> T:
         """Replace something at the version that was read; the second try after a lost answer may be refused."""
@@ -149,21 +119,21 @@ class Remote:
         told: Callable[[Progress], None] = silently,
     ) -> T:
         """Ask for something that takes its time, and wait for the outcome as `outcome` does."""
-        return self.outcome(self.post(path, body, Operation, key=key), shape, told=told)
+        return self.outcome(self.post(path, body, OperationView, key=key), shape, told=told)
 
-    def outcome(self, operation: Operation, shape: type[T], *, told: Callable[[Progress], None] = silently) -> T:
+    def outcome(self, operation: OperationView, shape: type[T], *, told: Callable[[Progress], None] = silently) -> T:
         """The result of an operation, once it has ended.
 
         Raises:
             Refused: it failed.
             CommandFailed: nothing has moved for five minutes.
         """
-        seen, give_up_at = operation, time.monotonic() + STANDSTILL_S
+        seen, give_up_at = operation.progress, time.monotonic() + STANDSTILL_S
         while operation.status in ("pending", "running"):
             told(operation.progress)
-            operation = self.get(f"/operations/{operation.operation_id}", Operation, wait=WAIT_S)
-            if operation != seen:
-                seen, give_up_at = operation, time.monotonic() + STANDSTILL_S
+            operation = self.get(f"/operations/{operation.operation_id}", OperationView, wait=WAIT_S)
+            if operation.progress != seen:
+                seen, give_up_at = operation.progress, time.monotonic() + STANDSTILL_S
             elif time.monotonic() > give_up_at:
                 raise CommandFailed(
                     f"{operation.kind} stays {operation.status} ({operation.operation_id}); it is accepted and goes on"
@@ -187,11 +157,12 @@ class Remote:
         body: Json | None = None,
         key: str | None = None,
         version: int | None = None,
+        unless: Event | None = None,
     ) -> httpx.Response:
         headers = {} if key is None else {"Idempotency-Key": key}
         if version is not None:
             headers["If-Match"] = f'"{version}"'
-        tries = Tries(self.url, self._outages)
+        tries = Tries(self.url, self._outages, unless or Event())
         while True:
             try:
                 answer = self._http.request(method, path, params=query, json=body, headers=headers)
@@ -205,7 +176,7 @@ class Remote:
     def _read(self, answer: httpx.Response, shape: type[T]) -> T:
         if answer.is_success:
             return self._understood(TypeAdapter(shape).validate_json, answer.content)
-        problem = _problem(answer)
+        problem = problem_of(answer)
         if problem is None:
             raise CommandFailed(
                 f"{answer.request.url.copy_with(query=None)} answered {answer.status_code}, not as Canonry does."
@@ -233,20 +204,6 @@ def _is_passing(answer: httpx.Response, *, again: bool) -> bool:
     return answer.status_code in PASSING or (again and in_progress)
 
 
-def _problem(answer: httpx.Response) -> Json | None:
-    if answer.headers.get("content-type", "").partition(";")[0] != "application/problem+json":
-        return None
-    return TypeAdapter(dict[str, JsonValue]).validate_json(answer.content)
-
-
 def _detail(answer: httpx.Response) -> str:
-    problem = _problem(answer)
-    return f"status {answer.status_code}" if problem is None else _sentence(problem)
-
-
-def _sentence(problem: Json) -> str:
-    """The detail, with the field and the rule where it does not say them."""
-    detail = str(problem.get("detail") or problem.get("title") or "refused")
-    named = [f"{name} {problem[name]}" for name in ("field", "rule") if name in problem]
-    missing = [words for words in named if words.split(" ", 1)[1] not in detail]
-    return f"{detail.removesuffix('.')} ({', '.join(missing)})." if missing else detail
+    problem = problem_of(answer)
+    return f"status {answer.status_code}" if problem is None else sentence_of(problem)

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-import httpx
-
+from canonry.addresses import named_server
 from canonry.embedded.placement import usable
 from canonry.embedded.ports import free_port
 from canonry.failures import CommandFailed
@@ -30,13 +29,13 @@ def reached(settings: Settings, report: Callable[[str], None]) -> Iterator[Remot
     """
     token = os.environ.get("CANONRY_TOKEN") or None
     with ExitStack() as stack:
-        if given := os.environ.get("CANONRY_URL"):
-            url = _checked_url(given)
+        url = named_server()
+        if url is not None:
             if token is None:
                 raise CommandFailed(f"CANONRY_URL is set, so CANONRY_TOKEN has to be: a token of {url}.")
         else:
             url = stack.enter_context(_local_server(settings, report))
-            token = token or _owner_token(settings.data.resolve())
+            token = token or owner_token(settings.data.resolve())
         if not (token.isascii() and token.isprintable()):
             raise CommandFailed("CANONRY_TOKEN has characters that no token has.")
         remote = Remote(url, token, report)
@@ -60,7 +59,12 @@ def _local_server(settings: Settings, report: Callable[[str], None]) -> Iterator
         raise KeyboardInterrupt from None  # an unfinished command has not succeeded, as a stopped server has
 
 
-def _owner_token(data: Path) -> str:
+def owner_token(data: Path) -> str:
+    """The token that the first start kept in the data folder.
+
+    Raises:
+        CommandFailed: it cannot be read.
+    """
     with usable(data):
         try:
             return (data / OWNER_TOKEN).read_text(encoding="utf-8").strip()
@@ -68,13 +72,3 @@ def _owner_token(data: Path) -> str:
             raise CommandFailed(
                 f"{data} has no {OWNER_TOKEN}; set CANONRY_TOKEN (`canonry token create` makes one)."
             ) from None
-
-
-def _checked_url(given: str) -> str:
-    try:
-        url = httpx.URL(given)
-    except httpx.InvalidURL:
-        url = httpx.URL()
-    if url.scheme not in {"http", "https"} or not url.host or url.query or url.fragment or url.userinfo:
-        raise CommandFailed("CANONRY_URL: accepted is http://host:port or https://host, without a query or a password.")
-    return str(url).rstrip("/").removesuffix("/v1/api")

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 
 from canonry.embedded.disk import START_MB, require_room
-from canonry.embedded.locks import read_note, take_lock
+from canonry.embedded.locks import take_lock
 from canonry.embedded.placement import data_folder, log_of, logs_of, usable
 from canonry.embedded.ports import LOOPBACK, require_free
 from canonry.embedded.postgres import RunningPostgres, require_startable, start_postgres
@@ -25,6 +25,7 @@ from canonry.preparation import OWNER_TOKEN, Preparation
 from canonry.services import Service, load_service
 from canonry.signals import no_longer_stoppable, stoppable
 from canonry.supervisor import Part, Supervisor
+from canonry.up_lock import UP_LOCK, read_holder, write_holder
 from models.settings import PREFIX, Settings
 from workflows.search_attributes import SEARCH_ATTRIBUTES
 
@@ -157,18 +158,18 @@ def _addresses(settings: Settings, database_url: str, temporal: RunningTemporal 
 @contextmanager
 def _only_one(settings: Settings, data: Path) -> Iterator[None]:
     """Hold the folder's lock; whoever else wants to start reads there who has it."""
-    path = data / "up.lock"
     with usable(data):
-        lock = take_lock(path)
+        lock = take_lock(data / UP_LOCK)
     if lock is None:
-        pid, _, url = read_note(path).partition(" ")
-        raise AlreadyRunning(f"Canonry already runs on {data}: process {pid}, {url or 'still starting'}.", url)
+        other = read_holder(data)
+        text = f"Canonry already runs on {data}: process {other.pid}, {other.url or 'still starting'}."
+        raise AlreadyRunning(text, other.url)
     try:
         require_free(settings.port, "the API", settings.host, option="--port")
         with usable(data):
             if settings.database_url is None:
                 require_startable(data)
-            lock.write(f"{os.getpid()} {_url(settings)}")
+            write_holder(lock, _url(settings))
             turn_over(logs_of(data))
         yield
     finally:

@@ -6,6 +6,9 @@ from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from models.settings import Settings
 
+# By these names the database shows our processes, and `canonry doctor` tells them apart.
+API, WORKER, COMMAND = "canonry-api", "canonry-worker", "canonry-command"
+
 RECYCLE_S = 1_800  # connections are renewed every half hour, so that none outlives a fail-over for long
 TRANSACTION_TIMEOUT_SINCE = 17_00_00  # PostgreSQL 17, as the server numbers itself; older ones refuse the option
 

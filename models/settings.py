@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import orjson
-from pydantic import Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 from pydantic.fields import FieldInfo
+from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 PREFIX = "CANONRY_"
@@ -25,6 +26,18 @@ class Form:
     """What a setting with a pattern or a structure looks like, in words; bounds of numbers need none."""
 
     words: str
+
+
+def _database_address(url: str) -> str:
+    """A URL that every user of it can take apart; it may have a password, so nothing of it is repeated."""
+    from sqlalchemy import make_url  # noqa: PLC0415  (a supervisor of the embedded server never needs it)
+    from sqlalchemy.exc import ArgumentError  # noqa: PLC0415
+
+    try:
+        make_url(url)
+    except (ArgumentError, ValueError):
+        raise PydanticCustomError("url", "This is no URL of a database") from None
+    return url
 
 
 class Settings(BaseSettings):
@@ -44,9 +57,11 @@ class Settings(BaseSettings):
         """Values come from `load_settings` alone, which reads the environment once and refuses unknown names."""
         return (init_settings,)
 
-    database_url: Annotated[str | None, Form("postgresql://user@host/name")] = Field(
+    database_url: Annotated[
+        Annotated[str, Field(pattern=r"^postgres(ql)?://"), AfterValidator(_database_address)] | None,
+        Form("postgresql://user@host/name"),
+    ] = Field(
         default=None,
-        pattern=r"^postgres(ql)?://",
         description="database, PostgreSQL 15 or newer; unset: the embedded server",
     )
     temporal_address: Annotated[str | None, Form("host:port")] = Field(

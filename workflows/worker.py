@@ -18,7 +18,7 @@ from activities.imports import ImportActivities
 from activities.projections import ProjectionActivities
 from activities.publication import PublicationActivities
 from activities.reviews import ReviewActivities
-from models.database import build_engine
+from models.database import WORKER, build_engine
 from models.migrations import is_current
 from models.settings import Settings, SettingsInvalid
 from workflows.boundary import kind_of
@@ -52,9 +52,7 @@ def serve(settings: Settings) -> None:
     if settings.temporal_address is None:
         raise SettingsInvalid("CANONRY_TEMPORAL_ADDRESS: not set (accepted: Temporal's frontend as host:port)")
     configure_logging(settings.log_level)
-    engine = build_engine(
-        settings.database_url, settings, pool_size=settings.worker_pool_size, application_name="canonry-worker"
-    )
+    engine = build_engine(settings.database_url, settings, pool_size=settings.worker_pool_size, application_name=WORKER)
     slots = settings.worker_pool_size - DELIVERY_CONNECTIONS
     with ThreadPoolExecutor(slots, "activity") as threads:
         asyncio.run(_serve(engine, threads, slots, settings))

@@ -7,10 +7,10 @@ from canonry.demo.display import Display, a_console
 from canonry.demo.ending import next_steps, summary
 from canonry.demo.people import COLOURS
 from canonry.demo.story import CHAPTERS, tell
-from canonry.failures import CommandFailed
 from canonry.remote import Remote
+from canonry.servers import owner_token
 from canonry.signals import Stopped
-from canonry.stack import RunningCanonry, started
+from canonry.stack import started
 from canonry.up import describe, opening, report
 from models.settings import Settings
 
@@ -33,7 +33,7 @@ def run(settings: Settings, *, leave: bool) -> None:
 
     say(opening(settings))
     with started(settings, told) as running, ExitStack() as stack:
-        owner = Remote(running.url, _owner_secret(running), told)
+        owner = Remote(running.url, owner_token(running.data), told)
         stack.callback(owner.close)
         began = time.monotonic()
         try:
@@ -47,12 +47,3 @@ def run(settings: Settings, *, leave: bool) -> None:
             say(next_steps(running, figures))
             say("\nCtrl-C stops it; `make demo` shows it again, `make up` only serves.")
             running.wait()
-
-
-def _owner_secret(running: RunningCanonry) -> str:
-    if running.new_secret is not None:
-        return running.new_secret
-    try:
-        return running.owner_token.read_text(encoding="utf-8").strip()
-    except FileNotFoundError:
-        raise CommandFailed(f"{running.owner_token} is missing; the demonstration needs the owner's token.") from None

@@ -8,9 +8,11 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from canonry.remote import Operation, Remote
+from canonry.importing.reviewing import read_review
+from canonry.remote import Remote
 from models.schemas.commits import CommitBody
 from models.schemas.drafts import DraftBody, DraftListItem
+from models.schemas.operations import OperationView
 from models.schemas.reviews import CommentBody, MergeResult, ReviewBody, ReviewListItem
 
 PROPOSALS = Path(__file__).parent / "proposals"
@@ -22,11 +24,6 @@ def find_review(remote: Remote, project_id: str, title: str) -> ReviewBody | Non
         if review.title == title and review.status != "withdrawn":
             return read_review(remote, review.review_id)
     return None
-
-
-def read_review(remote: Remote, review_id: str) -> ReviewBody:
-    """The Review as it is now."""
-    return remote.get(f"/reviews/{review_id}", ReviewBody)
 
 
 def draft(author: Remote, project_id: str, title: str, operations: Sequence[JsonValue]) -> DraftBody:
@@ -83,13 +80,13 @@ def reject(reviewer: Remote, review: ReviewBody, reason: str) -> ReviewBody:
     return _decide(reviewer, review, "rejected", reason)
 
 
-def ask_to_merge(reviewer: Remote, review: ReviewBody) -> Operation:
+def ask_to_merge(reviewer: Remote, review: ReviewBody) -> OperationView:
     """Ask for publication and return as soon as that is accepted; asked again, it is the same operation."""
     body: dict[str, JsonValue] = {
         "expected_review_version": review.version,
         "expected_result_hash": review.result_hash,
     }
-    return reviewer.post(f"/reviews/{review.review_id}/merges", body, Operation, key=_key("merge", review))
+    return reviewer.post(f"/reviews/{review.review_id}/merges", body, OperationView, key=_key("merge", review))
 
 
 def merge(reviewer: Remote, review: ReviewBody) -> MergeResult:

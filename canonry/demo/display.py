@@ -4,7 +4,6 @@ On a terminal the current step moves at the bottom; elsewhere every step is prin
 100 columns.
 """
 
-import sys
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -167,8 +166,7 @@ class Display:
 
 
 def a_console() -> Console:
-    """Standard output, at most 100 columns wide; what its encoding lacks is replaced, not fatal."""
-    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+    """Standard output, at most 100 columns wide."""
     console = Console(highlight=False)
     console.width = min(WIDTH, console.width) if console.is_terminal else WIDTH
     return console

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from canonry.demo.people import FOLDER, PLATFORM
-from canonry.demo.scene import Scene, counted
+from canonry.demo.scene import Scene
 from canonry.stack import RunningCanonry
+from canonry.wording import counted
 from models.schemas.commits import CommitBody, MemoryBody
 from models.schemas.reviews import ReviewBody, ReviewListItem
 

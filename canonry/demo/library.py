@@ -4,19 +4,22 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from canonry.demo.desk import ask_to_merge, read_review
+from canonry.demo.desk import ask_to_merge
 from canonry.demo.outage import publish_through_an_outage
 from canonry.demo.people import JONAS, MIRA, PLATFORM, SUPPORT
-from canonry.demo.scene import Scene, counted
+from canonry.demo.scene import Scene
 from canonry.demo.script import INCIDENT, LIBRARY_TITLE, RENAME_TITLE, SUPPORT_TITLE
 from canonry.demo.snapshots import read_snapshot
 from canonry.documents.folder import read_folder
 from canonry.failures import CommandFailed
-from canonry.importing.answers import Import
-from canonry.importing.staging import Proposal, former_import, stage, start
+from canonry.importing.proposing import Proposal, former_import, stage, start
+from canonry.importing.reviewing import read_review
 from canonry.importing.survey import survey
-from canonry.remote import Operation, Refused
+from canonry.refusals import Refused
+from canonry.wording import counted
 from models.schemas.commits import SelectionBody
+from models.schemas.imports import ImportBody
+from models.schemas.operations import OperationView
 from models.schemas.reviews import ReviewBody
 
 DOCUMENTS = Path(__file__).parent / "documents"
@@ -80,7 +83,7 @@ def _propose(scene: Scene, *, folder: str, project: str, title: str, prefix: str
     return review
 
 
-def _not_ours(done: Import) -> str:
+def _not_ours(done: ImportBody) -> str:
     left_out = "".join(f" {report.path}: {report.detail}" for report in done.reports[:1])
     return (
         f"The folder's documents are here already, and are not the demonstration's.{left_out} Take another: --data DIR."
@@ -111,6 +114,6 @@ def _select(scene: Scene) -> None:
     incident = platform.at(INCIDENT)
     with scene.display.step(JONAS, f"selects {INCIDENT} for Support") as step:
         wanted: dict[str, JsonValue] = {"resource_ids": [*selection.resource_ids, incident]}
-        operation = scene.cast.jonas.put(path, wanted, Operation, version=selection.revision)
+        operation = scene.cast.jonas.put(path, wanted, OperationView, version=selection.revision)
         selected = scene.cast.jonas.outcome(operation, SelectionBody)
         step.ends(f"selects {INCIDENT} for Support: it reads {counted(len(selected.memories), 'document')} now")

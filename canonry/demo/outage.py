@@ -7,8 +7,8 @@ from canonry.demo.people import JONAS
 from canonry.demo.scene import Scene
 from canonry.embedded.processes import send
 from canonry.failures import CommandFailed
-from canonry.remote import Operation
 from models.schemas.commits import MemoryBody
+from models.schemas.operations import OperationView
 from models.schemas.reviews import MergeResult, ReviewBody
 
 NAMES = {"temporal": "Temporal", "worker": "the worker"}
@@ -29,7 +29,7 @@ def publish_through_an_outage(scene: Scene, review: ReviewBody) -> MergeResult:
         killed = _kill(scene)
         step.ends(f"asks to publish it: accepted as {operation.operation_id}")
     with display.step(KILL, killed, undisturbed=True) as step:
-        seen = jonas.get(f"/operations/{operation.operation_id}", Operation)
+        seen = jonas.get(f"/operations/{operation.operation_id}", OperationView)
         published = {memory.path for memory in jonas.items("/org/memories", MemoryBody)}
         step.ends(
             killed,

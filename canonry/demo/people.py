@@ -10,7 +10,8 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from canonry.failures import CommandFailed
-from canonry.remote import Refused, Remote
+from canonry.refusals import Refused
+from canonry.remote import Remote
 from models.rules.roles import OrgRole, Permission, ProjectRole
 from models.schemas.tenancy import IssuedTokenView, MemberView, MeView, ProjectView, TokenView, UserView
 
@@ -31,8 +32,8 @@ Report = Callable[[str], None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
-    """A role to play; `projects` are those where the person is a member, and as what."""
+class Person:
+    """Somebody to play; `projects` are those where the person is a member, and as what."""
 
     name: str
     does: str
@@ -46,22 +47,22 @@ class Part:
         return f"{self.name.lower()}@demo.example"
 
 
-PARTS = (
-    Part(
+PEOPLE = (
+    Person(
         name=MIRA,
         does="an engineer, writes",
         role="member",
         permissions=("read", "write"),
         projects={PLATFORM: "member", SUPPORT: "member"},
     ),
-    Part(
+    Person(
         name=JONAS,
         does="reads what others propose, and decides",
         role="admin",
         permissions=("read", "write"),
         projects={},
     ),
-    Part(
+    Person(
         name=WEI,
         does="answers customers, only reads",
         role="member",
@@ -125,12 +126,12 @@ def the_cast(owner: Remote, projects: Mapping[str, str], data: Path, report: Rep
     with ExitStack() as stack:
         remotes: dict[str, Remote] = {}
         names: dict[str, str] = {}
-        for part in PARTS:
-            user = known.get(part.email) or _user(owner, part)
-            _join(owner, part, user, projects)
-            remotes[part.name] = _signed_in(owner, part, user, data / FOLDER, report)
-            stack.callback(remotes[part.name].close)
-            names[user.user_id] = part.name
+        for person in PEOPLE:
+            user = known.get(person.email) or _user(owner, person)
+            _join(owner, person, user, projects)
+            remotes[person.name] = _signed_in(owner, person, user, data / FOLDER, report)
+            stack.callback(remotes[person.name].close)
+            names[user.user_id] = person.name
         yield Cast(owner, remotes[MIRA], remotes[JONAS], remotes[WEI], names)
 
 
@@ -141,27 +142,27 @@ def describe(remote: Remote) -> str:
     return " · ".join([*roles, f"token: {', '.join(me.permissions)}"])
 
 
-def _user(owner: Remote, part: Part) -> UserView:
-    return owner.post("/admin/users", {"name": part.name, "email": part.email, "role": part.role}, UserView)
+def _user(owner: Remote, person: Person) -> UserView:
+    return owner.post("/admin/users", {"name": person.name, "email": person.email, "role": person.role}, UserView)
 
 
-def _join(owner: Remote, part: Part, user: UserView, projects: Mapping[str, str]) -> None:
-    for name, role in part.projects.items():
+def _join(owner: Remote, person: Person, user: UserView, projects: Mapping[str, str]) -> None:
+    for name, role in person.projects.items():
         path = f"/projects/{projects[name]}/members"
         if user.user_id not in {member.user_id for member in owner.items(path, MemberView)}:
             owner.post(path, {"user_id": user.user_id, "role": role}, MemberView)
 
 
-def _signed_in(owner: Remote, part: Part, user: UserView, folder: Path, report: Report) -> Remote:
+def _signed_in(owner: Remote, person: Person, user: UserView, folder: Path, report: Report) -> Remote:
     """A client with the token that an earlier run kept, or a new one in its place."""
-    file = folder / f"{part.name.lower()}.token"
+    file = folder / f"{person.name.lower()}.token"
     kept = file.read_text(encoding="utf-8").strip() if file.exists() else ""
     if kept:
         remote = Remote(owner.url, kept, report)
         if _is_of(remote, user):
             return remote
         remote.close()
-    secret = _new_secret(owner, part, user)
+    secret = _new_secret(owner, person, user)
     folder.mkdir(mode=0o700, exist_ok=True)
     file.touch(mode=0o600)
     file.write_text(f"{secret}\n", encoding="utf-8")
@@ -177,7 +178,7 @@ def _is_of(remote: Remote, user: UserView) -> bool:
         return False
 
 
-def _new_secret(owner: Remote, part: Part, user: UserView) -> str:
+def _new_secret(owner: Remote, person: Person, user: UserView) -> str:
     """A token for a month; one whose secret was lost with an interrupted run is revoked."""
     for token in owner.items("/admin/tokens", TokenView, user_id=user.user_id):
         if token.name == FOLDER:
@@ -186,7 +187,7 @@ def _new_secret(owner: Remote, part: Part, user: UserView) -> str:
     body: dict[str, JsonValue] = {
         "user_id": user.user_id,
         "name": FOLDER,
-        "permissions": list(part.permissions),
+        "permissions": list(person.permissions),
         "expires_at": ends.isoformat(timespec="seconds"),
     }
     return owner.post("/admin/tokens", body, IssuedTokenView).secret

@@ -7,9 +7,10 @@ from rich.table import Table
 from rich.text import Text
 
 from canonry.demo.people import MIRA, PLATFORM, SUPPORT, WEI
-from canonry.demo.scene import Scene, counted
+from canonry.demo.scene import Scene
 from canonry.demo.snapshots import Reading, read_snapshot
 from canonry.remote import Remote
+from canonry.wording import counted
 
 DIGITS = 36
 """Of a hash's 64; so that two fit side by side."""

@@ -19,8 +19,9 @@ from canonry.demo.desk import (
     submit,
 )
 from canonry.demo.people import JONAS, MIRA, PLATFORM, SUPPORT
-from canonry.demo.scene import SHORT, Scene, counted
+from canonry.demo.scene import SHORT, Scene
 from canonry.demo.snapshots import Reading, read_snapshot
+from canonry.wording import counted
 from models.schemas.drafts import DraftBody
 from models.schemas.reviews import ReviewBody
 

@@ -7,6 +7,7 @@ from canonry.demo.desk import approve, commits_of, find_review, merge
 from canonry.demo.display import Display
 from canonry.demo.people import JONAS, MIRA, Cast
 from canonry.supervisor import Part
+from canonry.wording import counted
 from models.schemas.reviews import MergeResult, ReviewBody
 
 SHORT = 12
@@ -65,8 +66,3 @@ class Scene:
         changed = counted(result.applied_operation_count, "document")
         commits = commits_of(self.cast.owner, result.review)
         return ", ".join([changed, *(f"version {each.version}, commit {each.commit_id[:SHORT]}…" for each in commits)])
-
-
-def counted(number: int, thing: str) -> str:
-    """A number with its noun."""
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

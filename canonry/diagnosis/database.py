@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 from sqlalchemy import Connection, make_url
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
-from canonry.diagnosis.lines import Line, bad, counted, duration, ok, shown, size, unknown, warn
-from models.database import build_engine
+from canonry.diagnosis.lines import Line, bad, duration, ok, shown, size, unknown, warn
+from canonry.wording import counted
+from models.database import API, COMMAND, WORKER, build_engine
 from models.migrations import applied_revisions, includes_all, known_revisions
 from models.settings import Settings
 from models.store.installation import Backlog, DatabaseServer, Session, backlog, database_server, sessions
@@ -24,8 +25,7 @@ LONG_TRANSACTION_S = 60.0
 CLOCKS_APART_S = 2.0
 CLOCKS_FAR_APART_S = 60.0
 FULL = 0.9
-COMMANDS = "canonry-command"
-PROCESSES = {"canonry-api": "the API", "canonry-worker": "workers", COMMANDS: "commands"}
+PROCESSES = {API: "the API", WORKER: "workers", COMMAND: "commands"}
 
 
 def database_lines(settings: Settings, url: str, *, ours: bool) -> Iterator[Line]:
@@ -129,7 +129,7 @@ def _lanes_line(waiting: Backlog) -> Line:
 def feed_line(others: Sequence[Session]) -> Line:
     """The longest transaction, and the one that the feed's followers wait for."""
     lag_s = max((each.open_s or 0.0 for each in others if each.holds_feed), default=0.0)
-    longest = next((each for each in others if each.application != COMMANDS), None)
+    longest = next((each for each in others if each.application != COMMAND), None)
     open_s = 0.0 if longest is None else longest.open_s or 0.0
     text = f"lag {lag_s:.1f} s, longest transaction {duration(open_s)}"
     if longest is not None and open_s >= LONG_TRANSACTION_S:

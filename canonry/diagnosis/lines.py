@@ -4,10 +4,10 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from canonry.wording import printable
+
 SECRETS = re.compile(r"(?<=://)[^/@\s]*(?=@)|cnr_[A-Za-z0-9_-]+|(?<=password=)[^&\s]+")
 """What never reaches a terminal, whoever wrote it into a log or an error: user and password of a URL, and tokens."""
-
-UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 MINUTE_S, HOUR_S, DAY_S = 60, 3_600, 86_400
 MEGABYTE, GIGABYTE = 1_000_000, 1_000_000_000
@@ -61,7 +61,7 @@ def unknown(name: str, text: str, advice: str = "") -> Line:
 
 def shown(text: str) -> str:
     """A text from elsewhere on one line, without secrets and without what a terminal would obey."""
-    return UNPRINTABLE.sub(" ", SECRETS.sub("***", text)).strip()
+    return printable(SECRETS.sub("***", text).strip())
 
 
 def duration(seconds: float) -> str:
@@ -75,8 +75,3 @@ def duration(seconds: float) -> str:
 def size(number: int) -> str:
     """About how many bytes: `340 MB`, `2.1 GB`."""
     return f"{number / GIGABYTE:.1f} GB" if number >= GIGABYTE else f"{number / MEGABYTE:.0f} MB"
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """A number with its noun: `1 file`, `2 files`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"

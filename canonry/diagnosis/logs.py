@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from canonry.diagnosis.lines import DAY_S, Line, counted, ok, shown, size, unknown, warn
+from canonry.diagnosis.lines import DAY_S, Line, ok, shown, size, unknown, warn
+from canonry.wording import counted
 
 LOOKED_AT = 256_000
 SHOWN_CHARACTERS = 140

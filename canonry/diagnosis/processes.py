@@ -9,10 +9,10 @@ import psutil
 from canonry.diagnosis.lines import Line, bad, duration, ok, unknown, warn
 from canonry.embedded.binaries import find_postgres
 from canonry.embedded.cluster import cluster_major, recorded_server
-from canonry.embedded.locks import read_note
 from canonry.embedded.placement import Home
 from canonry.embedded.ports import LOOPBACK
 from canonry.failures import StartFailed
+from canonry.up_lock import UP_LOCK, read_holder
 
 TEMPORAL_COMMAND = "start-dev"
 
@@ -37,14 +37,13 @@ class RunningUp:
 
 def find_up(home: Home) -> RunningUp | None:
     """Who holds the folder's lock, told by the open file: a pid alone may be another program's by now."""
-    path = home.data / "up.lock"
-    pid, _, url = read_note(path).partition(" ")
+    path, holder = str(home.data / UP_LOCK), read_holder(home.data)
     try:
-        process = psutil.Process(int(pid))
-        holds = any(each.path == str(path) for each in process.open_files())
+        process = psutil.Process(int(holder.pid))
+        holds = any(each.path == path for each in process.open_files())
     except (ValueError, psutil.Error):
         return None
-    return RunningUp(process, url or None) if holds else None
+    return RunningUp(process, holder.url or None) if holds else None
 
 
 def up_line(home: Home, up: RunningUp | None) -> Line:

@@ -8,7 +8,8 @@ from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest, GetSystemInfoRequest
 from temporalio.service import RPCError, RPCStatusCode
 
-from canonry.diagnosis.lines import Line, bad, counted, ok, warn
+from canonry.diagnosis.lines import Line, bad, ok, warn
+from canonry.wording import counted
 from models.settings import Settings
 from workflows.temporal_link import IMPATIENT, NO_ANSWER, connect
 

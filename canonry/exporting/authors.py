@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from pydantic import BaseModel
 
-from canonry.remote import Refused, Remote
+from canonry.refusals import Refused
+from canonry.remote import Remote
 
 
 class _Person(BaseModel):

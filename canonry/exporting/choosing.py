@@ -1,15 +1,13 @@
-"""Which snapshot is exported, as the server has it, and whether it is whole."""
+"""Which snapshot is exported."""
 
-import re
 from collections.abc import Iterator
 
 from canonry.failures import CommandFailed
-from canonry.importing.projects import Project, listed, named
-from canonry.remote import Refused, Remote
-from models.rules.hashes import blob_id, entry_digest, tree_id_of_entries
+from canonry.projects import listed, named
+from canonry.remote import Remote
+from canonry.snapshots import fetch_snapshot
 from models.schemas.commits import CommitBody, CommitState, Snapshot
-
-_COMMIT_ID = re.compile(r"[0-9a-f]{64}")
+from models.schemas.tenancy import ProjectView
 
 
 def choose_snapshot(remote: Remote, *, project: str | None, commit: str | None) -> Snapshot:
@@ -29,26 +27,6 @@ def choose_snapshot(remote: Remote, *, project: str | None, commit: str | None) 
     return snapshot
 
 
-def fetch_snapshot(remote: Remote, commit_id: str) -> Snapshot:
-    """A whole version; its texts and entries are what the commit says.
-
-    Raises:
-        CommandFailed: there is no such commit, or what came is not it.
-    """
-    missing = CommandFailed(f"There is no commit {commit_id} for this token.")
-    if not _COMMIT_ID.fullmatch(commit_id):
-        raise missing
-    try:
-        snapshot = remote.get(f"/commits/{commit_id}", Snapshot)
-    except Refused as refusal:
-        if refusal.code == "not_found":
-            raise missing from refusal
-        raise
-    if not _is_whole(snapshot, commit_id):
-        raise CommandFailed(f"What {remote.url} sent is not commit {commit_id}: a hash differs.")
-    return snapshot
-
-
 def history(remote: Remote, last: CommitBody) -> list[CommitBody]:
     """The commits of a chain up to this one, oldest first."""
     owner = "/org" if last.project_id is None else f"/projects/{last.project_id}"
@@ -56,8 +34,8 @@ def history(remote: Remote, last: CommitBody) -> list[CommitBody]:
     return [commit for commit in newest_first if commit.version <= last.version][::-1]
 
 
-def _project(remote: Remote, wanted: str) -> Project:
-    known = list(remote.items("/projects", Project))
+def _project(remote: Remote, wanted: str) -> ProjectView:
+    known = list(remote.items("/projects", ProjectView))
     found = named(known, wanted)
     if found is None:
         raise CommandFailed(f"There is no project {wanted} for this token ({listed(known)}).")
@@ -69,19 +47,3 @@ def _current(remote: Remote, owner: str, name: str) -> str:
     if state.latest is None:
         raise CommandFailed(f"{name} has published nothing yet.")
     return state.latest.commit_id
-
-
-def _is_whole(snapshot: Snapshot, commit_id: str) -> bool:
-    if snapshot.commit.commit_id != commit_id or any(blob.blob_id != blob_id(blob.content) for blob in snapshot.blobs):
-        return False
-    entries = {
-        entry.id: entry_digest(
-            memory_id=entry.id, path=entry.path, description=entry.description, blob_id=entry.blob_id
-        )
-        for entry in snapshot.tree.entries
-    }
-    known = {blob.blob_id for blob in snapshot.blobs}
-    return (
-        all(entry.blob_id in known for entry in snapshot.tree.entries)
-        and tree_id_of_entries(entries) == snapshot.tree.tree_id == snapshot.commit.tree_id
-    )

@@ -1,6 +1,7 @@
 """`canonry export`: a snapshot as a folder of Markdown or a git repository (docs/how-to/export-a-snapshot.md)."""
 
 import argparse
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,14 +9,16 @@ from pathlib import Path
 from rich.console import Console
 
 from canonry.exporting.authors import known_authors
-from canonry.exporting.choosing import choose_snapshot, fetch_snapshot, history
+from canonry.exporting.choosing import choose_snapshot, history
 from canonry.exporting.destination import new_folder, require_unused, write_file
 from canonry.exporting.files import files_of
 from canonry.exporting.git import GitHistory
-from canonry.importing.progress import ProgressLine
+from canonry.progress import ProgressLine
 from canonry.remote import Remote
 from canonry.servers import reached
 from canonry.signals import Stopped, stoppable
+from canonry.snapshots import fetch_snapshot
+from canonry.wording import counted
 from models.schemas.commits import CommitBody, Snapshot
 from models.settings import Settings
 
@@ -64,9 +67,9 @@ def _exported(remote: Remote, options: ExportOptions, progress: ProgressLine) ->
     with new_folder(options.path) as folder:
         if not options.git:
             return _write_folder(folder, snapshot, options, progress)
-        last = snapshot.commit
+        commits = history(remote, snapshot.commit)
         del snapshot  # each version is read in its turn; one at a time is in memory
-        return _write_repository(remote, folder, last, options, progress)
+        return _write_repository(remote, folder, commits, options, progress)
 
 
 def _write_folder(folder: Path, snapshot: Snapshot, options: ExportOptions, progress: ProgressLine) -> str:
@@ -78,22 +81,21 @@ def _write_folder(folder: Path, snapshot: Snapshot, options: ExportOptions, prog
 
 
 def _write_repository(
-    remote: Remote, folder: Path, last: CommitBody, options: ExportOptions, progress: ProgressLine
+    remote: Remote, folder: Path, commits: Sequence[CommitBody], options: ExportOptions, progress: ProgressLine
 ) -> str:
-    commits = history(remote, last)
-    with closing(GitHistory(folder, known_authors(remote, last.project_id))) as repository:
+    """Write the commits, of which there is at least one, oldest first."""
+    with closing(GitHistory(folder, known_authors(remote, commits[-1].project_id))) as repository:
         for done, commit in enumerate(commits):
             progress.tell("Writing", done, len(commits))
-            repository.add(commit, files_of(fetch_snapshot(remote, commit.commit_id), plain=options.plain))
-        snapshot = fetch_snapshot(remote, last.commit_id)
+            snapshot = fetch_snapshot(remote, commit.commit_id)
+            repository.add(commit, files_of(snapshot, plain=options.plain))
         repository.finish(files_of(snapshot, plain=options.plain))
-    publications = "1 commit" if len(commits) == 1 else f"{len(commits):,} commits"
-    return f"{publications} up to {_described(last)}, {_memories(snapshot)}, in {options.path}"
+    publications = counted(len(commits), "commit")
+    return f"{publications} up to {_described(commits[-1])}, {_memories(snapshot)}, in {options.path}"
 
 
 def _memories(snapshot: Snapshot) -> str:
-    number = sum(entry.path is not None for entry in snapshot.tree.entries)
-    return "1 Memory" if number == 1 else f"{number:,} Memories"
+    return counted(sum(entry.path is not None for entry in snapshot.tree.entries), "Memory", "Memories")
 
 
 def _described(commit: CommitBody) -> str:

@@ -8,16 +8,18 @@ from rich.console import Console
 from canonry.documents.folder import read_folder
 from canonry.documents.repository import read_revision
 from canonry.failures import CommandFailed
-from canonry.importing.answers import FileReport, Review
 from canonry.importing.options import ImportOptions
-from canonry.importing.progress import ProgressLine
-from canonry.importing.projects import Project, choose_project
+from canonry.importing.proposing import Proposal, former_import, stage, start, try_out
 from canonry.importing.reviewing import approve, merge, read_review
-from canonry.importing.staging import Proposal, former_import, stage, start, try_out
 from canonry.importing.summary import show_import, show_notes, show_preview, show_reports, show_review
 from canonry.importing.survey import Reader, Survey, survey
+from canonry.progress import ProgressLine
+from canonry.projects import choose_project
 from canonry.remote import Remote
 from canonry.servers import reached
+from models.schemas.imports import ImportReportBody
+from models.schemas.reviews import ReviewBody
+from models.schemas.tenancy import ProjectView
 from models.settings import Settings
 
 LEFT_OUT = 3
@@ -33,7 +35,6 @@ def run(settings: Settings, options: ImportOptions) -> None:
         CommandFailed: nothing can be read, reached or proposed, or the role does not allow what was asked.
         SystemExit: 3, all is done but files were left out.
     """
-    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     progress = ProgressLine(Console(stderr=True))
     with progress.shown():
         found = _surveyed(options, progress)
@@ -98,7 +99,7 @@ def _imported(remote: Remote, options: ImportOptions, found: Survey, progress: P
     return bool(reports)
 
 
-def _decided(remote: Remote, options: ImportOptions, review: Review) -> Review:
+def _decided(remote: Remote, options: ImportOptions, review: ReviewBody) -> ReviewBody:
     if options.approve:
         review = approve(remote, review)
     if options.merge:
@@ -106,13 +107,13 @@ def _decided(remote: Remote, options: ImportOptions, review: Review) -> Review:
     return review
 
 
-def _proposal(options: ImportOptions, project: Project, found: Survey) -> Proposal:
+def _proposal(options: ImportOptions, project: ProjectView, found: Survey) -> Proposal:
     return Proposal(
         project_id=project.project_id, prefix=options.prefix, title=options.title, mirror=options.mirror, survey=found
     )
 
 
-def _all_reports(found: Survey, answered: Sequence[FileReport]) -> list[FileReport]:
+def _all_reports(found: Survey, answered: Sequence[ImportReportBody]) -> list[ImportReportBody]:
     """Ours and the server's by path; of a file that we could not read the server knows less than we do."""
     ours = {report.path for report in found.reports}
     return sorted([*found.reports, *(each for each in answered if each.path not in ours)], key=lambda each: each.path)

@@ -5,50 +5,53 @@ from collections.abc import Callable
 from pydantic import JsonValue
 
 from canonry.failures import CommandFailed
-from canonry.importing.answers import Merged, Review
-from canonry.remote import Refused, Remote
+from canonry.refusals import Refused
+from canonry.remote import Remote
+from models.schemas.reviews import MergeResult, ReviewBody
 
 # Every try reads the version anew; nobody edits a title this often.
 TRIES = 5
 
 
-def read_review(remote: Remote, review_id: str) -> Review:
+def read_review(remote: Remote, review_id: str) -> ReviewBody:
     """The Review as it is now."""
-    return remote.get(f"/reviews/{review_id}", Review)
+    return remote.get(f"/reviews/{review_id}", ReviewBody)
 
 
-def approve(remote: Remote, review: Review) -> Review:
+def approve(remote: Remote, review: ReviewBody) -> ReviewBody:
     """Approve what was read; a second approval by the same person is none.
 
     Raises:
         CommandFailed: the role, the policy or the Review's state does not allow it; the text says how it stays.
     """
 
-    def decide(seen: Review) -> Review:
+    def decide(seen: ReviewBody) -> ReviewBody:
         body: dict[str, JsonValue] = {"decision": "approved", "expected_review_version": seen.version}
-        return remote.command(f"/reviews/{seen.review_id}/decisions", body, Review)
+        return remote.command(f"/reviews/{seen.review_id}/decisions", body, ReviewBody)
 
     return _at_its_version(remote, review, "approved", decide)
 
 
-def merge(remote: Remote, review: Review) -> Review:
+def merge(remote: Remote, review: ReviewBody) -> ReviewBody:
     """Publish what was read: from `open` this is the actor's approval as well.
 
     Raises:
         CommandFailed: the role, the policy or the state of things does not allow it; the text says how it stays.
     """
 
-    def publish(seen: Review) -> Review:
+    def publish(seen: ReviewBody) -> ReviewBody:
         body: dict[str, JsonValue] = {
             "expected_review_version": seen.version,
             "expected_result_hash": seen.result_hash,
         }
-        return remote.command(f"/reviews/{seen.review_id}/merges", body, Merged).review
+        return remote.command(f"/reviews/{seen.review_id}/merges", body, MergeResult).review
 
     return _at_its_version(remote, review, "merged", publish)
 
 
-def _at_its_version(remote: Remote, review: Review, wanted: str, act: Callable[[Review], Review]) -> Review:
+def _at_its_version(
+    remote: Remote, review: ReviewBody, wanted: str, act: Callable[[ReviewBody], ReviewBody]
+) -> ReviewBody:
     """Act on the Review at the version it has now, as long as it proposes what was read first."""
     read_first = review.result_hash
     for _ in range(TRIES):

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
-from canonry.importing.answers import Change, Counts, FileReport, Import, Preview, Review
+from canonry.wording import printable
+from models.schemas.imports import ImportBody, ImportChange, ImportCountsBody, ImportReportBody, ImportTrial
+from models.schemas.reviews import ReviewBody
 
 NEXT = {
     "open": "an owner or admin approves and merges it, by the same command with --merge or over the API.",
@@ -13,7 +15,7 @@ NEXT = {
 }
 
 
-def show_import(done: Import, reports: Sequence[FileReport], *, again: bool) -> None:
+def show_import(done: ImportBody, reports: Sequence[ImportReportBody], *, again: bool) -> None:
     """Print what an import came to and what it left out; `again`: an earlier run of the command made it."""
     if again:
         print(
@@ -26,13 +28,13 @@ def show_import(done: Import, reports: Sequence[FileReport], *, again: bool) -> 
         print("There is nothing to review: whatever could be imported is published already.")
 
 
-def show_review(review: Review) -> None:
+def show_review(review: ReviewBody) -> None:
     """Print how the Review stands, and what to do next."""
     print(f"Review {review.review_id} is {review.status}: {printable(review.title)}")
     print(f"Next: {NEXT[review.status]}")
 
 
-def show_preview(preview: Preview, reports: Sequence[FileReport]) -> None:
+def show_preview(preview: ImportTrial, reports: Sequence[ImportReportBody]) -> None:
     """Print every change of a dry run, what would be left out, and the sums."""
     for change in preview.changes:
         print(_described(change))
@@ -40,7 +42,7 @@ def show_preview(preview: Preview, reports: Sequence[FileReport]) -> None:
     print(f"A dry run, nothing has changed: {_counted(preview.counts)}")
 
 
-def show_reports(reports: Sequence[FileReport]) -> None:
+def show_reports(reports: Sequence[ImportReportBody]) -> None:
     """Print each file that is left out, with code and reason."""
     if reports:
         print(f"Left out, {len(reports)} of the files:")
@@ -48,7 +50,7 @@ def show_reports(reports: Sequence[FileReport]) -> None:
         print(f"  {printable(report.path)}  {report.code}  {printable(report.detail)}")
 
 
-def show_notes(notes: Sequence[FileReport]) -> None:
+def show_notes(notes: Sequence[ImportReportBody]) -> None:
     """Print what a person may want to mend in files that are taken all the same."""
     if notes:
         print(f"Taken as they are, but with a note, {len(notes)}:")
@@ -56,18 +58,13 @@ def show_notes(notes: Sequence[FileReport]) -> None:
         print(f"  {printable(note.path)}  {note.code}  {printable(note.detail)}")
 
 
-def printable(text: str) -> str:
-    """The text with what would steer a terminal, or is not Unicode, written as an escape."""
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
-
-
-def _described(change: Change) -> str:
+def _described(change: ImportChange) -> str:
     if change.from_path is not None:
         return f"{change.action:<7} {printable(change.from_path)} → {printable(change.path)}"
     return f"{change.action:<7} {printable(change.path)}"
 
 
-def _counted(counts: Counts) -> str:
+def _counted(counts: ImportCountsBody) -> str:
     return (
         f"{counts.created} created, {counts.updated} updated, {counts.renamed} renamed, {counts.deleted} deleted,"
         f" {counts.unchanged} unchanged."

@@ -10,15 +10,15 @@ from pydantic import JsonValue
 from canonry.documents.folder import Found, Unreadable
 from canonry.documents.front_matter import Document, read_document
 from canonry.failures import CommandFailed
-from canonry.importing.answers import FileReport
 from models.errors import OperationInvalid, PathCollision, TooLarge
 from models.rules.bodies import MAX_BODY_BYTES, accept_body, is_body_too_long
 from models.rules.hashes import content_hash
+from models.schemas.imports import ImportReportBody
 
 Reader = Callable[[], Iterator[Found | Unreadable]]
 """Reads everything, from the beginning, in the same order."""
 
-UNREADABLE = ""
+NO_TEXT = ""
 """What is staged for a file that cannot be read: its path alone, so that a mirror does not take it for deleted."""
 
 
@@ -39,8 +39,8 @@ class Survey:
     """
 
     files: Mapping[str, SurveyedFile]
-    reports: tuple[FileReport, ...]
-    notes: tuple[FileReport, ...]
+    reports: tuple[ImportReportBody, ...]
+    notes: tuple[ImportReportBody, ...]
     complete: bool
     read: Reader
 
@@ -87,8 +87,8 @@ class _Findings:
 
     def __init__(self) -> None:
         self.files: dict[str, SurveyedFile] = {}
-        self.reports: list[FileReport] = []
-        self.notes: list[FileReport] = []
+        self.reports: list[ImportReportBody] = []
+        self.notes: list[ImportReportBody] = []
         self.unseen = 0
 
     def add(self, item: Found | Unreadable) -> None:
@@ -106,14 +106,14 @@ class _Findings:
 
     def _add_document(self, path: str, document: Document) -> None:
         self.files[path] = _surveyed(document)
-        self.notes += [FileReport(path=path, code=note.code, detail=note.detail) for note in document.notes]
+        self.notes += [ImportReportBody(path=path, code=note.code, detail=note.detail) for note in document.notes]
         if is_body_too_long(document.body):
             self._report(path, TooLarge.code, f"The text has more than {MAX_BODY_BYTES:,} bytes of UTF-8.")
         elif (refusal := _refusal(document.body)) is not None:
             self._report(path, OperationInvalid.code, refusal)
 
     def _report(self, path: str, code: str, detail: str) -> None:
-        self.reports.append(FileReport(path=path, code=code, detail=detail))
+        self.reports.append(ImportReportBody(path=path, code=code, detail=detail))
 
 
 def _surveyed(document: Document) -> SurveyedFile:
@@ -132,7 +132,7 @@ def _refusal(body: str) -> str | None:
 
 
 def _content(item: Found | Unreadable, expected: SurveyedFile) -> dict[str, JsonValue]:
-    file: dict[str, JsonValue] = {"path": item.path, "content": UNREADABLE}
+    file: dict[str, JsonValue] = {"path": item.path, "content": NO_TEXT}
     if expected.content_hash is not None:
         document = read_document(item.text) if isinstance(item, Found) else None
         if document is None or _surveyed(document) != expected:

@@ -1,15 +1,15 @@
 """Sending files to an import: a few requests at a time, and only what the server does not have yet."""
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from threading import Event
 
 import orjson
 from pydantic import JsonValue
 
-from canonry.importing.answers import Import, StagedFile
 from canonry.importing.survey import Survey, SurveyedFile
 from canonry.remote import Remote
+from models.schemas.imports import ImportBody, StagedFileBody
 
 REQUESTS_AT_ONCE = 4
 # Half of what a request may have, so that what a proxy or an older server adds never matters.
@@ -35,30 +35,34 @@ def upload(remote: Remote, import_id: str, survey: Survey, told: Callable[[int],
     done = len(survey.files) - len(missing)
     told(done)
     pool = ThreadPoolExecutor(REQUESTS_AT_ONCE, thread_name_prefix="upload")
-    waiting: deque[tuple[Future[Import], int]] = deque()
+    waiting: dict[Future[ImportBody], int] = {}
+    over = Event()
     try:
         for files in in_requests(survey.contents(missing)):
             if len(waiting) == REQUESTS_AT_ONCE:
-                done += _finished(*waiting.popleft())
+                done += _finished(waiting)
                 told(done)
             body: dict[str, JsonValue] = {"files": files}
-            waiting.append((pool.submit(remote.post, f"/imports/{import_id}/files", body, Import), len(files)))
+            request = pool.submit(remote.post, f"/imports/{import_id}/files", body, ImportBody, unless=over)
+            waiting[request] = len(files)
         while waiting:
-            done += _finished(*waiting.popleft())
+            done += _finished(waiting)
             told(done)
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)  # after a failure nobody waits for the others
+        # After a failure what is under way is waited for, so that it says nothing later, and is not tried again.
+        over.set()
+        pool.shutdown(cancel_futures=True)
 
 
-def _staged(remote: Remote, import_id: str) -> dict[str, StagedFile]:
-    return {file.path: file for file in remote.items(f"/imports/{import_id}/files", StagedFile)}
+def _staged(remote: Remote, import_id: str) -> dict[str, StagedFileBody]:
+    return {file.path: file for file in remote.items(f"/imports/{import_id}/files", StagedFileBody)}
 
 
-def _missing(survey: Survey, staged: Mapping[str, StagedFile]) -> set[str]:
+def _missing(survey: Survey, staged: Mapping[str, StagedFileBody]) -> set[str]:
     return {path for path, file in survey.files.items() if not _is_staged(file, staged.get(path))}
 
 
-def _is_staged(file: SurveyedFile, there: StagedFile | None) -> bool:
+def _is_staged(file: SurveyedFile, there: StagedFileBody | None) -> bool:
     return there is not None and (there.content_hash, there.description, there.memory_id) == (
         file.content_hash,
         file.description,
@@ -81,6 +85,9 @@ def in_requests(contents: Iterable[dict[str, JsonValue]]) -> Iterator[list[JsonV
         yield files
 
 
-def _finished(request: Future[Import], files: int) -> int:
-    request.result()
-    return files
+def _finished(waiting: dict[Future[ImportBody], int]) -> int:
+    """How many files the next request brought, or several that ended together; the first that fails is the failure."""
+    ended = wait(waiting, return_when=FIRST_COMPLETED).done
+    for request in ended:
+        request.result()
+    return sum(waiting.pop(request) for request in ended)

@@ -5,10 +5,10 @@ All hex digests are 64 lower-case digits of SHA-256 over UTF-8.
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Literal
+from typing import Any, Literal
 
 from models.identifiers import (
     BlobId,
@@ -113,22 +113,27 @@ class CommitFields:
     org_commit_id: CommitId | None
     selection_revision: int | None
 
+    @classmethod
+    def of(cls, commit: Mapping[Any, Any]) -> "CommitFields":
+        """The fields of a commit that was stored or sent, by their names; whatever else it has is passed over."""
+        return cls(**{field.name: commit[field.name] for field in fields(cls)})
 
-def commit_id(fields: CommitFields) -> CommitId:
-    """The id of a commit, from its fields."""
+
+def commit_id(commit: CommitFields) -> CommitId:
+    """The id of a commit, from its commit."""
     document: JsonValue = {
-        "scope": fields.scope,
-        "org_id": fields.org_id,
-        "project_id": fields.project_id,
-        "version": fields.version,
-        "parent_commit_id": fields.parent_commit_id,
-        "tree_id": fields.tree_id,
-        "message": fields.message,
-        "review_id": fields.review_id,
-        "created_by": fields.created_by,
-        "created_at": instant(fields.created_at),
-        "org_commit_id": fields.org_commit_id,
-        "selection_revision": fields.selection_revision,
+        "scope": commit.scope,
+        "org_id": commit.org_id,
+        "project_id": commit.project_id,
+        "version": commit.version,
+        "parent_commit_id": commit.parent_commit_id,
+        "tree_id": commit.tree_id,
+        "message": commit.message,
+        "review_id": commit.review_id,
+        "created_by": commit.created_by,
+        "created_at": instant(commit.created_at),
+        "org_commit_id": commit.org_commit_id,
+        "selection_revision": commit.selection_revision,
     }
     return CommitId(sha256(b"canonry.commit.v1\0" + canonical_json(document)).hexdigest())
 

@@ -7,10 +7,10 @@ import pytest
 from pydantic import JsonValue
 
 from canonry.documents.folder import read_folder
-from canonry.importing.answers import Import
 from canonry.importing.survey import Survey, survey
 from canonry.importing.upload import upload
 from canonry.remote import Remote
+from models.schemas.imports import ImportBody
 from tests.client import Client, Json, items, ok
 from tests.import_command import a_folder
 from tests.proposals import a_place
@@ -39,7 +39,7 @@ def surveyed(folder: Path) -> Survey:
 def an_import(owner: Client, remote: Remote) -> str:
     (project,) = items(owner.get("/projects"))
     body: dict[str, JsonValue] = {"project_id": project["project_id"], "source": "test"}
-    return remote.post("/imports", body, Import).import_id
+    return remote.post("/imports", body, ImportBody).import_id
 
 
 def staged(owner: Client, import_id: str) -> list[Json]:

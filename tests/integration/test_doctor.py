@@ -21,6 +21,7 @@ from tests.databases import a_database, an_empty_database, url_of
 from tests.rows import a_draft, an_organization, creates, execute
 from tests.stack import Stack, as_ordinary_user
 from tests.terminal import ran
+from tests.up import run
 
 
 @pytest.fixture
@@ -235,6 +236,12 @@ def test_the_last_error_of_a_log_is_shown_for_a_day(tmp_path: Path) -> None:
     (logs / "api.log").write_text(f"{past:%Y-%m-%d %H:%M:%S},000 ERROR canonry: long ago\n")
     answer = told("--data", str(tmp_path))
     assert answer.mark("worker.log") == "warn"
-    assert answer.text("worker.log").endswith("ERROR canonry: *** [2J")
+    assert answer.text("worker.log").endswith(r"ERROR canonry: ***\x1b[2J")
     assert "api.log" not in answer.lines
     assert answer.text("logs").endswith("2 files, 0 MB")
+
+
+def test_a_terminal_without_our_letters_is_told_in_escapes(tmp_path: Path) -> None:
+    done = run("doctor", "--data", str(tmp_path / "none"), PYTHONIOENCODING="ascii", CANONRY_PORT=str(free_port()))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\\u2192 `canonry up` makes it." in done.stdout

@@ -42,6 +42,7 @@ def test_an_unknown_setting_is_refused_with_those_that_exist() -> None:
         ("API_POOL_SIZE", "1.5", "a whole number from 1 to 100"),
         ("HOST", "", "text, not empty"),
         ("DATABASE_URL", "mysql://a@b/c", "postgresql://user@host/name"),
+        ("DATABASE_URL", "postgresql://h:notaport/x", "postgresql://user@host/name"),
         ("TEMPORAL_ADDRESS", "somewhere", "host:port"),
         ("LOG_LEVEL", "loud", "debug, info, warning or error"),
         ("ALLOWED_HOSTS", "a.example", 'a JSON list of at least one name, such as ["canonry.example"]'),
@@ -55,6 +56,10 @@ def test_a_wrong_value_is_refused_by_name_with_what_is_accepted(name: str, value
     text = refusal(**{name: value})
     assert text.startswith(f"CANONRY_{name}: ")
     assert text.endswith(f"(accepted: {accepted})")
+
+
+def test_nothing_of_a_database_url_that_is_none_is_repeated() -> None:
+    assert "hunter2" not in refusal(DATABASE_URL="postgresql://me:hunter2@h:notaport/x")
 
 
 def test_an_option_goes_before_its_variable() -> None:

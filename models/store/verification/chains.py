@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 
 from sqlalchemy import RowMapping, text
 
-from models.identifiers import CommitId, OrganizationId, ProjectId, ReviewId, TreeId, UserId
 from models.rules.hashes import CommitFields, commit_id
 from models.store.verification.findings import Finding, shown
 from models.store.verification.snapshot import Snapshot
@@ -69,27 +68,10 @@ def _check_step(parent: RowMapping | None, commit: RowMapping) -> Iterator[Findi
 
 
 def _check_id(commit: RowMapping) -> Iterator[Finding]:
-    found = commit_id(_fields(commit))
+    found = commit_id(CommitFields.of(commit))
     if found != commit["commit_id"]:
         where = f"commit {commit['commit_id']}, version {commit['version']} of {named(commit['owner'])}"
         yield Finding("commit.id", "the fields do not hash to the commit's id", where, commit["commit_id"], found)
-
-
-def _fields(commit: RowMapping) -> CommitFields:
-    return CommitFields(
-        scope=commit["scope"],
-        org_id=OrganizationId(commit["org_id"]),
-        project_id=None if commit["project_id"] is None else ProjectId(commit["project_id"]),
-        version=commit["version"],
-        parent_commit_id=None if commit["parent_commit_id"] is None else CommitId(commit["parent_commit_id"]),
-        tree_id=TreeId(commit["tree_id"]),
-        message=commit["message"],
-        review_id=None if commit["review_id"] is None else ReviewId(commit["review_id"]),
-        created_by=UserId(commit["created_by"]),
-        created_at=commit["created_at"],
-        org_commit_id=None if commit["org_commit_id"] is None else CommitId(commit["org_commit_id"]),
-        selection_revision=commit["selection_revision"],
-    )
 
 
 def _check_refs(expected: Mapping[str, RowMapping], heads: Mapping[str, RowMapping]) -> Iterator[Finding]:

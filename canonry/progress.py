@@ -1,4 +1,4 @@
-"""How far an import is: one line that moves on a terminal, a line now and then in a log."""
+"""How far a command is: one line that moves on a terminal, a line now and then in a log."""
 
 import time
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 QUIET_S = 5.0
-"""A log gets a line for every step, and for a long step as often as this."""
+"""A log gets a line for every step whose end is known, and for a long step as often as this."""
 
 
 class ProgressLine:
@@ -47,7 +47,9 @@ class ProgressLine:
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, description=step, completed=done, total=total or None)
             return
-        now = time.monotonic()
-        if step != self._step or now - self._told_at >= QUIET_S or (total and done == total):
+        now, is_new = time.monotonic(), step != self._step
+        if is_new or now - self._told_at >= QUIET_S or (total and done == total):
             self._step, self._told_at = step, now
-            self.say(f"{step}: {done} of {total}" if total else f"{step} …")
+            if is_new and not total:  # of what nobody knows the end of, a log hears when it takes long
+                return
+            self.say(f"{step}: {done:,} of {total:,}" if total else f"{step}: {done:,} …")

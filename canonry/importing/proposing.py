@@ -5,11 +5,16 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from canonry.importing.answers import REVIEWABLE, Import, ImportItem, Preview
 from canonry.importing.reviewing import read_review
 from canonry.importing.survey import Survey
 from canonry.importing.upload import upload
-from canonry.remote import Operation, Progress, Refused, Remote
+from canonry.refusals import Refused
+from canonry.remote import Remote
+from models.schemas.imports import ImportBody, ImportListItem, ImportTrial
+from models.schemas.operations import OperationView, Progress
+
+REVIEWABLE = ("open", "approved")
+"""The states of a Review that can still be merged."""
 
 STARTED = "operation_in_progress"
 Teller = Callable[[str, int, int], None]
@@ -32,9 +37,9 @@ class Proposal:
         return self.survey.source(self.prefix, self.title, mirror=self.mirror)
 
 
-def former_import(remote: Remote, proposal: Proposal, tell: Teller) -> Import | None:
+def former_import(remote: Remote, proposal: Proposal, tell: Teller) -> ImportBody | None:
     """The newest import of the same source that was started, at its end, if its Review can still be merged."""
-    mine = remote.items("/imports", ImportItem, project_id=proposal.project_id)
+    mine = remote.items("/imports", ImportListItem, project_id=proposal.project_id)
     source = proposal.source
     newest = next((each for each in mine if each.source == source and each.status != "staging"), None)
     if newest is None or newest.status == "failed":
@@ -46,7 +51,7 @@ def former_import(remote: Remote, proposal: Proposal, tell: Teller) -> Import | 
     return done
 
 
-def stage(remote: Remote, proposal: Proposal, tell: Teller) -> Import:
+def stage(remote: Remote, proposal: Proposal, tell: Teller) -> ImportBody:
     """Make the import, or find the one that has not ended yet, and send what is missing there."""
     body: dict[str, JsonValue] = {
         "project_id": proposal.project_id,
@@ -55,7 +60,7 @@ def stage(remote: Remote, proposal: Proposal, tell: Teller) -> Import:
         "prefix": proposal.prefix,
         "source": proposal.source,
     }
-    made = remote.post("/imports", body, Import)
+    made = remote.post("/imports", body, ImportBody)
     total = len(proposal.survey.files)
     if made.status == "staging":
         try:
@@ -66,16 +71,16 @@ def stage(remote: Remote, proposal: Proposal, tell: Teller) -> Import:
     return made
 
 
-def try_out(remote: Remote, staged: Import) -> Preview:
+def try_out(remote: Remote, staged: ImportBody) -> ImportTrial:
     """What the import would do."""
-    return remote.post(f"/imports/{staged.import_id}/start", {}, Preview, query={"dry_run": "true"})
+    return remote.post(f"/imports/{staged.import_id}/start", {}, ImportTrial, query={"dry_run": "true"})
 
 
-def start(remote: Remote, staged: ImportItem, tell: Teller) -> Import:
+def start(remote: Remote, staged: ImportListItem, tell: Teller) -> ImportBody:
     """Start the import, or join it where it was started, and wait for its end; one that has ended is read."""
 
     def told(step: Progress) -> None:
         tell(f"Importing ({step.step})", step.done, step.total)
 
-    operation = remote.post(f"/imports/{staged.import_id}/start", {}, Operation)
-    return remote.outcome(operation, Import, told=told)
+    operation = remote.post(f"/imports/{staged.import_id}/start", {}, OperationView)
+    return remote.outcome(operation, ImportBody, told=told)

@@ -1,37 +1,12 @@
-"""Which project an import goes to."""
-
-from typing import Literal
-
-from pydantic import BaseModel
+"""Which project a command is about."""
 
 from canonry.failures import CommandFailed
-from canonry.remote import Refused, Remote
+from canonry.refusals import Refused
+from canonry.remote import Remote
+from models.schemas.tenancy import MeView, ProjectView
 
 
-class Project(BaseModel):
-    """A project that the token's user sees."""
-
-    project_id: str
-    name: str
-    slug: str
-    state: Literal["active", "archived"]
-
-
-class Membership(BaseModel):
-    """What the token's user is in a project."""
-
-    project_id: str
-    role: str
-
-
-class Identity(BaseModel):
-    """Whose token it is."""
-
-    role: str
-    projects: list[Membership]
-
-
-def choose_project(remote: Remote, wanted: str | None, *, create: bool) -> Project:
+def choose_project(remote: Remote, wanted: str | None, *, create: bool) -> ProjectView:
     """The project with that id, slug or name; without one, the only project where the token's user may propose.
 
     Args:
@@ -42,7 +17,7 @@ def choose_project(remote: Remote, wanted: str | None, *, create: bool) -> Proje
     Raises:
         CommandFailed: there is none, or it is not clear which; the text lists them.
     """
-    known = list(remote.items("/projects", Project))
+    known = list(remote.items("/projects", ProjectView))
     if wanted is None:
         return _only(_writable(remote, known))
     found = named(known, wanted)
@@ -55,7 +30,7 @@ def choose_project(remote: Remote, wanted: str | None, *, create: bool) -> Proje
     )
 
 
-def _only(candidates: list[Project]) -> Project:
+def _only(candidates: list[ProjectView]) -> ProjectView:
     if not candidates:
         raise CommandFailed(
             "There is no project yet that this token may write to; --project NAME --create-project makes one."
@@ -65,9 +40,9 @@ def _only(candidates: list[Project]) -> Project:
     return candidates[0]
 
 
-def _writable(remote: Remote, known: list[Project]) -> list[Project]:
+def _writable(remote: Remote, known: list[ProjectView]) -> list[ProjectView]:
     """Active projects of which the user is a member or admin; owners and admins of the organization may in all."""
-    identity = remote.get("/me", Identity)
+    identity = remote.get("/me", MeView)
     writes = {each.project_id for each in identity.projects if each.role != "viewer"}
     return [
         project
@@ -76,7 +51,7 @@ def _writable(remote: Remote, known: list[Project]) -> list[Project]:
     ]
 
 
-def named(known: list[Project], wanted: str) -> Project | None:
+def named(known: list[ProjectView], wanted: str) -> ProjectView | None:
     """By id first, then by slug, then by name whatever its case."""
     folded = wanted.casefold()
     found = (
@@ -87,15 +62,15 @@ def named(known: list[Project], wanted: str) -> Project | None:
     return found[0] if found else None
 
 
-def _made(remote: Remote, name: str) -> Project:
+def _made(remote: Remote, name: str) -> ProjectView:
     try:
-        return remote.post("/projects", {"name": name}, Project)
+        return remote.post("/projects", {"name": name}, ProjectView)
     except Refused as refusal:
         if refusal.code != "already_exists":
             raise
         raise CommandFailed(f"There is a project {name}, but this token may not use it.") from refusal
 
 
-def listed(projects: list[Project]) -> str:
+def listed(projects: list[ProjectView]) -> str:
     """What `--project` may name, for a sentence."""
     return ", ".join(each.slug for each in projects) or "it sees none"

@@ -1,13 +1,14 @@
-"""How `canonry import` tells its progress."""
+"""How a command tells its progress."""
 
 import io
 
+import pytest
 from rich.console import Console
 
-from canonry.importing.progress import ProgressLine
+from canonry.progress import ProgressLine
 
 
-def test_a_log_gets_a_line_for_each_step_and_for_its_end() -> None:
+def test_a_log_gets_a_line_for_each_step_whose_end_is_known_and_for_its_end() -> None:
     log = io.StringIO()
     progress = ProgressLine(Console(file=log))
 
@@ -16,7 +17,18 @@ def test_a_log_gets_a_line_for_each_step_and_for_its_end() -> None:
         for done in range(4):
             progress.tell("Sending files", done, 3)
 
-    assert log.getvalue().splitlines() == ["Reading files …", "Sending files: 0 of 3", "Sending files: 3 of 3"]
+    assert log.getvalue().splitlines() == ["Sending files: 0 of 3", "Sending files: 3 of 3"]
+
+
+def test_a_log_hears_of_a_step_without_a_known_end_when_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("canonry.progress.QUIET_S", 0.0)
+    log = io.StringIO()
+    progress = ProgressLine(Console(file=log))
+
+    progress.tell("Reading files", 1, 0)
+    progress.tell("Reading files", 2_000, 0)
+
+    assert log.getvalue() == "Reading files: 2,000 …\n"
 
 
 def test_a_terminal_has_one_line_that_moves_and_goes() -> None:
