@@ -2,7 +2,7 @@
 
 from activities.import_steps import OVERTAKEN
 from activities.requests import ImportRequest
-from api.answers import Answer, answer
+from api.answers import Answer, answer, nothing
 from api.calls import Read, Write
 from api.lookups import find_own_import, find_project
 from api.mentions import Mentions
@@ -15,6 +15,7 @@ from models.errors import (
     OperationInProgress,
     OperationInvalid,
     ProjectArchived,
+    VersionConflict,
 )
 from models.identifiers import ProjectId
 from models.rules.paths import accept_path
@@ -33,7 +34,7 @@ from models.schemas.imports import (
 )
 from models.store.import_plans import plan_of
 from models.store.import_views import import_body, import_items, import_trial, list_files
-from models.store.imports import end_import, insert_import, set_operation, stage_files, unfinished_import
+from models.store.imports import end_import, forget_import, insert_import, set_operation, stage_files, unfinished_import
 from models.store.imports import list_imports as imports_of
 from models.store.locks import ImportRow, lock_import
 from models.store.operations import OperationKind, StoredOperation, accept_operation, read_operation
@@ -68,13 +69,14 @@ def list_imports(call: Read) -> Answer:
     """The caller's own imports without their reports, newest first."""
     who = call.principal
     query = call.query(ImportsQuery)
-    paging = Paging(query, "imports", who.org_id, who.user_id, query.project_id, query.status, parts=2)
+    paging = Paging(query, "imports", who.org_id, who.user_id, query.project_id, query.status, query.source, parts=2)
     rows = imports_of(
         call.connection,
         who.org_id,
         who.user_id,
         project_id=None if query.project_id is None else ProjectId(query.project_id),
         status=query.status,
+        source=query.source,
         before=after_moment(paging),
         limit=paging.fetch,
     )
@@ -102,7 +104,7 @@ def get_import(call: Read, import_id: str) -> Answer:
     accepts=StageFiles,
     answers=ImportBody,
     status=200,
-    problems=(ProjectArchived, OperationInProgress),
+    problems=(ProjectArchived, OperationInvalid, OperationInProgress),
 )
 def stage_import_files(call: Write, import_id: str) -> Answer:
     """Stage files, each in the place of what is staged at its path; one that breaks a rule is reported."""
@@ -116,6 +118,24 @@ def stage_import_files(call: Write, import_id: str) -> Answer:
         raise OperationInProgress("The import has been started.", operation_id=row.operation_id)
     stage_files(call.tx, row.import_id, files)
     return answer(import_body(call.connection, lock_import(call.connection, row.org_id, row.import_id)))
+
+
+@routes.write("DELETE", "/imports/{import_id}", problems=(VersionConflict, OperationInProgress))
+def delete_import(call: Write, import_id: str) -> Answer:
+    """Forget an import that has not been started, with all that is staged in it.
+
+    One that runs is left to end (`operation_in_progress`), and one that has ended stays (`version_conflict`).
+    """
+    row, _ = find_own_import(call, import_id)
+    call.no_body()
+    row = lock_import(call.connection, row.org_id, row.import_id)
+    operation = _started(call, row)
+    if operation is not None and operation.finished:
+        raise VersionConflict("The import has ended.", expected="staging", actual=operation.status)
+    if operation is not None:
+        raise OperationInProgress("The import has been started.", operation_id=operation.operation_id)
+    forget_import(call.tx, row.import_id)
+    return nothing()
 
 
 @routes.read("/imports/{import_id}/files", answers=Page[StagedFileBody], query=ListQuery)

@@ -68,6 +68,7 @@ class ImportsQuery(ListQuery):
 
     project_id: Optional[Id] = None
     status: Optional[ImportStatus] = None
+    source: Optional[Source] = None
 
 
 class ImportReportBody(Output):
@@ -88,10 +89,9 @@ class ImportCountsBody(Output):
     unchanged: int
 
 
-class ImportListItem(Output):
-    """An import without its reports; `staged` counts the files, reported ones included."""
+class ImportFacts(Output):
+    """What an import is and how far; `staged` counts the files, reported ones included."""
 
-    import_id: str
     project_id: str
     title: str
     mirror: bool
@@ -100,11 +100,17 @@ class ImportListItem(Output):
     status: ImportStatus
     staged: int
     progress: Progress
-    review_id: str | None
     operation_id: str | None
-    counts: ImportCountsBody | None
     created_at: Instant
     updated_at: Instant
+
+
+class ImportListItem(ImportFacts):
+    """An import without its reports."""
+
+    import_id: str
+    review_id: str | None
+    counts: ImportCountsBody | None
 
 
 class ImportBody(ImportListItem):
@@ -131,21 +137,10 @@ class ImportChange(Output):
     memory_id: str | None
 
 
-class ImportTrial(Output):
+class ImportTrial(ImportFacts):
     """What an import would do if it were started now; nothing of it is stored."""
 
     dry_run: Literal[True]
-    project_id: str
-    title: str
-    mirror: bool
-    prefix: str
-    source: str | None
-    status: ImportStatus
-    staged: int
-    progress: Progress
-    reports: list[ImportReportBody]
-    operation_id: str | None
     counts: ImportCountsBody
-    created_at: Instant
-    updated_at: Instant
+    reports: list[ImportReportBody]
     changes: list[ImportChange]

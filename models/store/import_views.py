@@ -12,6 +12,7 @@ from models.schemas.imports import (
     ImportBody,
     ImportChange,
     ImportCountsBody,
+    ImportFacts,
     ImportListItem,
     ImportReportBody,
     ImportStatus,
@@ -47,7 +48,7 @@ def import_body(connection: Connection, row: ImportRow, *, concluded: bool = Fal
 def import_trial(connection: Connection, row: ImportRow, plan: ImportPlan) -> ImportTrial:
     """An import as it stands, with what a plan says it would do."""
     item = import_items(connection, row.org_id, [row])[row.import_id]
-    kept = {name: value for name, value in dict(item).items() if name in ImportTrial.model_fields}
+    kept = {name: value for name, value in dict(item).items() if name in ImportFacts.model_fields}
     return ImportTrial(
         **{
             **kept,
@@ -63,15 +64,13 @@ def import_items(
     connection: Connection, org_id: OrganizationId, rows: Sequence[ImportRow]
 ) -> dict[ImportId, ImportListItem]:
     """Imports without their reports."""
-    staged = _staged(connection, org_id, [row.import_id for row in rows])
     operations = _progress(connection, org_id, [row.operation_id for row in rows if row.operation_id is not None])
-    return {row.import_id: _item(row, staged.get(row.import_id, 0), operations) for row in rows}
+    return {row.import_id: _item(row, operations) for row in rows}
 
 
-def _item(
-    row: ImportRow, staged: int, operations: Mapping[OperationId, tuple[ImportStatus, Progress]]
-) -> ImportListItem:
-    staging: tuple[Literal["staging"], Progress] = ("staging", Progress(step="staging", done=staged, total=staged))
+def _item(row: ImportRow, operations: Mapping[OperationId, tuple[ImportStatus, Progress]]) -> ImportListItem:
+    staged = Progress(step="staging", done=row.staged, total=row.staged)
+    staging: tuple[Literal["staging"], Progress] = ("staging", staged)
     status, progress = staging if row.operation_id is None else operations[row.operation_id]
     return ImportListItem(
         import_id=row.import_id,
@@ -81,7 +80,7 @@ def _item(
         prefix=row.prefix,
         source=row.source,
         status=status,
-        staged=staged,
+        staged=row.staged,
         progress=progress,
         review_id=row.review_id,
         operation_id=row.operation_id,
@@ -89,17 +88,6 @@ def _item(
         created_at=row.created_at,
         updated_at=row.updated_at,
     )
-
-
-def _staged(connection: Connection, org_id: OrganizationId, import_ids: Sequence[ImportId]) -> dict[ImportId, int]:
-    rows = connection.execute(
-        text("""
-            select import_id, count(*) from import_files
-            where org_id = :org_id and import_id = any(:import_ids) group by import_id
-        """),
-        {"org_id": org_id, "import_ids": list(import_ids)},
-    )
-    return {import_id: number for import_id, number in rows}  # noqa: C416  (rows are not tuples to mypy)
 
 
 def _progress(

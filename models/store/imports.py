@@ -6,7 +6,9 @@ from datetime import datetime
 from sqlalchemy import Connection, Select, or_, select, text, tuple_
 from sqlmodel import SQLModel, col
 
+from models.errors import OperationInvalid
 from models.identifiers import ImportId, OperationId, OrganizationId, ProjectId, UserId, new_import_id
+from models.rules.limits import MAX_IMPORT_FILES
 from models.rules.staged_files import FileToStage
 from models.store.access import readable_projects
 from models.store.locks import ImportRow, one_or_none, row_of
@@ -17,9 +19,9 @@ IMPORTS = SQLModel.metadata.tables[Import.__tablename__]
 
 
 INSERT = text("""
-    insert into imports (org_id, import_id, project_id, author_id, title, mirror, prefix, source, attempt,
-                         created_at, updated_at)
-    values (:org_id, :import_id, :project_id, :author_id, :title, :mirror, :prefix, :source, 0, :now, :now)
+    insert into imports (org_id, import_id, project_id, author_id, title, mirror, prefix, source, staged,
+                         attempt, created_at, updated_at)
+    values (:org_id, :import_id, :project_id, :author_id, :title, :mirror, :prefix, :source, 0, 0, :now, :now)
     on conflict (org_id, author_id, project_id, source) where source is not null and ended_at is null do nothing
     returning *
 """)
@@ -108,10 +110,27 @@ STAGE = text("""
         blob_id = excluded.blob_id, content_hash = excluded.content_hash,
         report_code = excluded.report_code, report_detail = excluded.report_detail
 """)
+STAGED_ALREADY = text("""
+    select count(*) from import_files where org_id = :org_id and import_id = :import_id and path = any(:paths)
+""")
+COUNT = text("""
+    update imports set staged = staged + :added, updated_at = :now
+    where org_id = :org_id and import_id = :import_id returning staged
+""")
 
 
 def stage_files(tx: Transaction, import_id: ImportId, files: Sequence[FileToStage]) -> None:
-    """Stage files in a locked import, each in the place of what is staged at its path."""
+    """Stage files in a locked import, each in the place of what is staged at its path.
+
+    Raises:
+        OperationInvalid: more files than an import holds (`rule` `too_many`).
+    """
+    scope = {"org_id": tx.org_id, "import_id": import_id}
+    paths = {file.path for file in files}
+    there = tx.connection.execute(STAGED_ALREADY, scope | {"paths": sorted(paths)}).scalar_one()
+    staged = tx.connection.execute(COUNT, scope | {"added": len(paths) - there, "now": tx.now}).scalar_one()
+    if staged > MAX_IMPORT_FILES:
+        raise OperationInvalid(f"An import holds at most {MAX_IMPORT_FILES} files.", field="files", rule="too_many")
     tx.connection.execute(
         STAGE,
         [
@@ -130,9 +149,13 @@ def stage_files(tx: Transaction, import_id: ImportId, files: Sequence[FileToStag
             for file in files
         ],
     )
+
+
+def forget_import(tx: Transaction, import_id: ImportId) -> None:
+    """Forget a locked import that was never started, with all that is staged in it."""
     tx.connection.execute(
-        text("update imports set updated_at = :now where org_id = :org_id and import_id = :import_id"),
-        {"org_id": tx.org_id, "import_id": import_id, "now": tx.now},
+        text("delete from imports where org_id = :org_id and import_id = :import_id"),
+        {"org_id": tx.org_id, "import_id": import_id},
     )
 
 
@@ -143,6 +166,7 @@ def list_imports(
     *,
     project_id: ProjectId | None,
     status: str | None,
+    source: str | None,
     before: tuple[datetime, str] | None,
     limit: int,
 ) -> list[ImportRow]:
@@ -154,6 +178,7 @@ def list_imports(
         author_id: whose imports.
         project_id: only of this project.
         status: only with this status, which is that of the import's operation.
+        source: only with this label.
         before: continue below this (created_at, import_id).
         limit: at most so many.
     """
@@ -164,6 +189,8 @@ def list_imports(
     )
     if project_id is not None:
         statement = statement.where(IMPORTS.c.project_id == project_id)
+    if source is not None:
+        statement = statement.where(IMPORTS.c.source == source)
     if status is not None:
         statement = _with_status(statement, org_id, status)
     if before is not None:

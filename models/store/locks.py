@@ -109,6 +109,7 @@ class ImportRow:
     source: str | None
     operation_id: OperationId | None
     review_id: ReviewId | None
+    staged: int
     attempt: int
     batches: int | None
     created: int | None

@@ -14,6 +14,7 @@ class Import(SQLModel, table=True):
     """An import; it is being staged until `operation_id` is set, and that operation tells how it goes and ends.
 
     `source` is a label of the client's own, by which an interrupted import is found again.
+    `staged` counts its files: they are not counted at every request.
     `base_commit_id`, `base_version`, `batches` and the counts are those of the plan, null before there is one.
     """
 
@@ -42,6 +43,7 @@ class Import(SQLModel, table=True):
     source: str | None = ident(default=None)
     operation_id: str | None = ident(default=None)
     review_id: str | None = ident(default=None)
+    staged: int = 0
     attempt: int = 0
     base_commit_id: str | None = ident(default=None)
     base_version: int | None = None
@@ -67,6 +69,13 @@ class ImportFile(SQLModel, table=True):
     __table_args__ = (
         ForeignKeyConstraint(*OF_IMPORT, ondelete="CASCADE"),
         CheckConstraint("(report_code is null) = (report_detail is null)", name="report_is_whole"),
+        Index(
+            "ix_import_files_reported",
+            "org_id",
+            "import_id",
+            "path",
+            postgresql_where=text("report_code is not null"),
+        ),
     )
 
     org_id: str = key()

@@ -15,7 +15,7 @@ from tests.client import (
     problem,
     refused_fields,
 )
-from tests.imports_over_http import a_file, an_import, path_of, reported, stage, staged_files
+from tests.imports_over_http import a_file, an_import, carried_out, path_of, reported, stage, staged_files
 from tests.proposals import a_place, all_items
 
 
@@ -224,6 +224,51 @@ def test_nobody_else_sees_an_import(api: Client) -> None:
     hidden = problem(person.client.get(path), 404, "not_found")
     assert hidden["detail"] == problem(person.client.get("/imports/imp_unknown"), 404, "not_found")["detail"]
     assert items(person.client.get("/imports")) == []
+
+
+def test_what_was_staged_can_be_taken_back_until_it_is_started(api: Client) -> None:
+    organization, project_id = a_place(api)
+    person = a_member(organization, project_id)
+    made = an_import(person.client, project_id, a_file("a.md"), source="laptop")
+    problem(organization.owner.delete(path_of(made)), 404, "not_found")
+    problem(person.client.with_token(None).delete(path_of(made)), 401, "unauthenticated")
+    assert person.client.delete(path_of(made)).status_code == 204
+    problem(person.client.get(path_of(made)), 404, "not_found")
+    problem(person.client.delete(path_of(made)), 404, "not_found")
+    assert an_import(person.client, project_id, source="laptop")["staged"] == 0
+
+
+def test_what_was_staged_can_be_taken_back_from_a_project_that_takes_no_writes(api: Client) -> None:
+    organization, project_id = a_place(api)
+    made = an_import(organization.owner, project_id, a_file("a.md"))
+    ok(organization.owner.patch(f"/projects/{project_id}", {"state": "archived"}, version=1))
+    assert organization.owner.delete(path_of(made)).status_code == 204
+
+
+def test_an_import_that_was_started_cannot_be_taken_back(api: Client) -> None:
+    organization, project_id = a_place(api)
+    made = an_import(organization.owner, project_id)
+    operation = ok(organization.owner.post(f"{path_of(made)}/start", {}), 202)
+    document = problem(organization.owner.delete(path_of(made)), 409, "operation_in_progress")
+    assert document["operation_id"] == operation["operation_id"]
+
+
+@pytest.mark.usefixtures("worker")
+def test_an_import_that_has_ended_cannot_be_taken_back(api: Client) -> None:
+    organization, project_id = a_place(api)
+    made = carried_out(organization.owner, an_import(organization.owner, project_id))
+    document = problem(organization.owner.delete(path_of(made)), 409, "version_conflict")
+    assert (document["expected"], document["actual"]) == ("staging", "succeeded")
+
+
+def test_lists_are_asked_for_a_source(api: Client) -> None:
+    organization, project_id = a_place(api)
+    for source in ("laptop", "desk"):
+        an_import(organization.owner, project_id, source=source)
+    an_import(organization.owner, project_id)
+    assert [each["source"] for each in items(organization.owner.get("/imports", source="desk"))] == ["desk"]
+    assert items(organization.owner.get("/imports", source="Desk")) == []
+    assert refused_fields(organization.owner.get("/imports", source="")) == {("source", "too_short")}
 
 
 def test_an_author_who_became_a_viewer_stages_and_starts_nothing_more(api: Client) -> None:

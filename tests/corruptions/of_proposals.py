@@ -297,6 +297,12 @@ IMPORTS = [
         f"update imports set ended_at = null where org_id = :o and import_id = {IMPORT}",
     ),
     breaks(
+        "an import that lost count of its files",
+        "import.staged",
+        IMPORT,
+        f"update imports set staged = staged + 1 where org_id = :o and import_id = {IMPORT}",
+    ),
+    breaks(
         "an import that keeps texts",
         "import.texts",
         IMPORT,

@@ -22,6 +22,7 @@ def upgrade() -> None:
         sa.Column("source", sa.Text(collation="C"), nullable=True),
         sa.Column("operation_id", sa.Text(collation="C"), nullable=True),
         sa.Column("review_id", sa.Text(collation="C"), nullable=True),
+        sa.Column("staged", sa.Integer(), nullable=False),
         sa.Column("attempt", sa.Integer(), nullable=False),
         sa.Column("base_commit_id", sa.Text(collation="C"), nullable=True),
         sa.Column("base_version", sa.Integer(), nullable=True),
@@ -71,6 +72,13 @@ def upgrade() -> None:
             ondelete="CASCADE",
         ),
         sa.PrimaryKeyConstraint("org_id", "import_id", "path", name=op.f("pk_import_files")),
+    )
+    op.create_index(
+        "ix_import_files_reported",
+        "import_files",
+        ["org_id", "import_id", "path"],
+        unique=False,
+        postgresql_where=sa.text("report_code is not null"),
     )
     op.create_table(
         "import_operations",

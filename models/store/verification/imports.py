@@ -8,14 +8,16 @@ from models.store.verification.findings import Finding, shown
 from models.store.verification.snapshot import Snapshot
 
 IMPORTS = text("""
-    select i.import_id, i.operation_id, i.review_id, i.ended_at, o.status, o.operation_id is not null as accepted,
-           r.review_id is not null as reviewed, coalesce(f.texts, 0) as texts, coalesce(d.drafts, 0) as drafts,
-           coalesce(d.lost, 0) as lost, coalesce(d.open, 0) as open
+    select i.import_id, i.operation_id, i.review_id, i.ended_at, i.staged, o.status,
+           o.operation_id is not null as accepted, r.review_id is not null as reviewed,
+           coalesce(f.files, 0) as files, coalesce(f.texts, 0) as texts,
+           coalesce(d.drafts, 0) as drafts, coalesce(d.lost, 0) as lost, coalesce(d.open, 0) as open
     from imports i
     left join operations o on o.org_id = i.org_id and o.operation_id = i.operation_id
     left join reviews r on r.org_id = i.org_id and r.review_id = i.review_id
     left join (
-        select import_id, count(content) as texts from import_files where org_id = :org_id group by import_id
+        select import_id, count(*) as files, count(content) as texts from import_files
+        where org_id = :org_id group by import_id
     ) f on f.import_id = i.import_id
     left join (
         select m.import_id, count(*) as drafts, count(*) filter (where d.draft_id is null) as lost,
@@ -33,6 +35,9 @@ def check_imports(snapshot: Snapshot) -> Iterator[Finding]:
     """Every import; the texts that it has staged are checked with all others."""
     for row in snapshot.rows(IMPORTS):
         where = f"import {row['import_id']}"
+        if row["staged"] != row["files"]:
+            what = "its files are not as many as it counts"
+            yield Finding("import.staged", what, where, str(row["files"]), str(row["staged"]))
         if row["operation_id"] is not None and not row["accepted"]:
             yield Finding("import.operation", "its operation is not there", where, row["operation_id"], "nothing")
             continue
