@@ -1,11 +1,12 @@
-"""Folders, and commands run on them as people run them: as processes that know a server and a token."""
+"""Folders, and commands run on them that know a server and a token."""
 
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 from tests.client import Client
-from tests.up import an_environment, run
+from tests.terminal import ran
+from tests.up import an_environment
 
 
 def a_folder(folder: Path, files: Mapping[str, str | bytes]) -> Path:
@@ -19,13 +20,18 @@ def a_folder(folder: Path, files: Mapping[str, str | bytes]) -> Path:
 
 
 def import_environment(who: Client) -> dict[str, str]:
-    """The variables that name the server and the token."""
-    return an_environment(CANONRY_URL=who.base_url, CANONRY_TOKEN=who.token or "")
+    """The environment of a process that knows the server and the token."""
+    return an_environment(**_own(who))
+
+
+def _own(who: Client) -> dict[str, str]:
+    return {"CANONRY_URL": who.base_url, "CANONRY_TOKEN": who.token or ""}
 
 
 def run_as(who: Client, *words: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
-    """Run `canonry WORDS` to its end, which has the exit code; the token is in nothing that it says."""
-    done = run(*map(str, words), CANONRY_URL=who.base_url, CANONRY_TOKEN=who.token or "")
+    """Run `canonry WORDS` in this process to its end, which has the exit code; the token is in nothing that it says."""
+    told = ran(*map(str, words), **_own(who))
+    done = subprocess.CompletedProcess(words, told.code, told.output, told.errors)
     assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
     assert who.token is None or who.token not in done.stdout + done.stderr
     assert "Traceback" not in done.stderr

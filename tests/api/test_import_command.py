@@ -1,4 +1,4 @@
-"""`canonry import` as a process against a server that it knows by URL and token (docs/how-to/import-a-folder.md)."""
+"""`canonry import` against a server that it knows by URL and token (docs/how-to/import-a-folder.md)."""
 
 import re
 import subprocess
@@ -9,9 +9,9 @@ import pytest
 from dulwich.repo import Repo
 
 from tests.client import Client, Json, Organization, a_member, a_project, an_organization, items, ok
-from tests.import_command import a_folder, import_environment, import_folder, one_sentence
+from tests.import_command import a_folder, import_folder, one_sentence
 from tests.proposals import a_place, all_items, decide, listed, published
-from tests.up import a_command
+from tests.up import run
 
 pytestmark = pytest.mark.usefixtures("worker")
 
@@ -107,8 +107,9 @@ def test_the_same_command_again_goes_on_with_the_review_that_is_open(
 def test_two_commands_at_once_make_one_import(organization: Organization, tmp_path: Path) -> None:
     folder = a_folder(tmp_path / "notes", {f"{number}.md": f"# Note {number}\n" for number in range(200)})
 
+    server = {"CANONRY_URL": organization.owner.base_url, "CANONRY_TOKEN": str(organization.owner.token)}
     with ThreadPoolExecutor(2) as pool:
-        both = list(pool.map(lambda _: import_folder(organization.owner, folder), range(2)))
+        both = list(pool.map(lambda _: run("import", str(folder), **server), range(2)))
 
     assert len({str(review_of(organization.owner, done)["review_id"]) for done in both}) == 1
     assert len(imports(organization.owner)) == 1
@@ -179,6 +180,7 @@ def test_a_dry_run_shows_everything_changes_nothing_and_is_in_nobody_s_way(
     assert "create  deploy.md\ncreate  runbooks/rollback.md\n" in shown
     assert "  blank.md  operation_invalid  " in shown
     assert (memories(organization.owner), reviews(organization.owner)) == ({}, [])
+    assert items(organization.owner.get("/imports")) == []
     done = import_folder(organization.owner, folder, "--merge", code=3)
     assert review_of(organization.owner, done)["status"] == "merged"
     import_folder(organization.owner, folder, "--dry-run", code=3)
@@ -368,17 +370,7 @@ def test_a_token_that_is_not_known_is_one_sentence(organization: Organization, t
 
 
 def test_a_server_without_a_token_is_one_sentence(organization: Organization, tmp_path: Path) -> None:
-    environment = import_environment(organization.owner)
-    del environment["CANONRY_TOKEN"]
-
-    done = subprocess.run(
-        a_command("import", str(a_folder(tmp_path / "notes", NOTES))),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        env=environment,
-    )
+    done = run("import", str(a_folder(tmp_path / "notes", NOTES)), CANONRY_URL=organization.owner.base_url)
 
     assert (done.returncode, "CANONRY_TOKEN" in one_sentence(done)) == (1, True)
 
