@@ -103,9 +103,9 @@ class Remote:
         """Change members of something that has no version."""
         return self._read(self._send("PATCH", path, body=body), shape)
 
-    def delete(self, path: str) -> None:
-        """Take something away; the second try after a lost answer may be refused."""
-        answer = self._send("DELETE", path)
+    def delete(self, path: str, *, unless: Event | None = None) -> None:
+        """Take something away; the second try after a lost answer may be refused. `unless` is as in `post`."""
+        answer = self._send("DELETE", path, unless=unless)
         if not answer.is_success:
             self._read(answer, dict)
 

@@ -1,6 +1,5 @@
 """Markdown files: the id and description that front matter gives, and the body without them (ADR 0010)."""
 
-import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,14 +9,13 @@ import yaml
 from canonry.documents.heading import first_heading
 from canonry.documents.yaml_keys import NOTHING, TEXT, Key, NoMapping, Unusable, find_keys
 from models.errors import OperationInvalid
-from models.identifiers import MemoryId
+from models.identifiers import MemoryId, is_importable_id
 from models.rules.bodies import accept_description, normalize_body
 
 INVALID_BLOCK = "front_matter_invalid"
 INVALID_DESCRIPTION = "description_invalid"
 
 _ID, _DESCRIPTION = "id", "description"
-_MEMORY_ID = re.compile(r"(?:mem|ctx|rul|wfl)_[A-Za-z0-9_-]{1,190}")
 _FENCE = "---"
 _CLOSING = ("---", "...")
 
@@ -107,7 +105,7 @@ def _read(parts: _Parts, keys: Mapping[str, Key]) -> Document:
     taken: list[Key] = []
     notes: list[Note] = []
     memory_id = description = None
-    if (key := keys.get(_ID)) and key.tag == TEXT and _MEMORY_ID.fullmatch(key.value):
+    if (key := keys.get(_ID)) and key.tag == TEXT and is_importable_id(key.value):
         memory_id = MemoryId(key.value)
         taken.append(key)
     if key := keys.get(_DESCRIPTION):

@@ -77,7 +77,7 @@ def _previewed(remote: Remote, options: ImportOptions, found: Survey, progress: 
     """Show what would happen; whether files would be left out."""
     with progress.shown():
         project = choose_project(remote, options.project, create=False)
-        preview = try_out(remote, stage(remote, _proposal(options, project, found), progress.tell))
+        preview = try_out(remote, _proposal(options, project, found), progress.tell)
     reports = _all_reports(found, preview.reports)
     show_notes(found.notes)
     show_preview(preview, reports)

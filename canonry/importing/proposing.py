@@ -1,10 +1,13 @@
 """An import on the server: found again, staged, tried or started."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from threading import Event
 
 from pydantic import JsonValue
 
+from canonry.failures import CommandFailed
 from canonry.importing.reviewing import read_review
 from canonry.importing.survey import Survey
 from canonry.importing.upload import upload
@@ -39,9 +42,8 @@ class Proposal:
 
 def former_import(remote: Remote, proposal: Proposal, tell: Teller) -> ImportBody | None:
     """The newest import of the same source that was started, at its end, if its Review can still be merged."""
-    mine = remote.items("/imports", ImportListItem, project_id=proposal.project_id)
-    source = proposal.source
-    newest = next((each for each in mine if each.source == source and each.status != "staging"), None)
+    mine = remote.items("/imports", ImportListItem, project_id=proposal.project_id, source=proposal.source)
+    newest = next((each for each in mine if each.status != "staging"), None)
     if newest is None or newest.status == "failed":
         return None
     # Joining one that runs: by the time that we asked for another it could have ended, and there would be two.
@@ -53,27 +55,45 @@ def former_import(remote: Remote, proposal: Proposal, tell: Teller) -> ImportBod
 
 def stage(remote: Remote, proposal: Proposal, tell: Teller) -> ImportBody:
     """Make the import, or find the one that has not ended yet, and send what is missing there."""
-    body: dict[str, JsonValue] = {
-        "project_id": proposal.project_id,
-        "title": proposal.title,
-        "mirror": proposal.mirror,
-        "prefix": proposal.prefix,
-        "source": proposal.source,
-    }
-    made = remote.post("/imports", body, ImportBody)
-    total = len(proposal.survey.files)
+    made = _made(remote, proposal, proposal.source)
     if made.status == "staging":
         try:
-            upload(remote, made.import_id, proposal.survey, lambda done: tell("Sending files", done, total))
+            _send(remote, made, proposal, tell)
         except Refused as refusal:
             if refusal.code != STARTED:  # another run of this command was quicker
                 raise
     return made
 
 
-def try_out(remote: Remote, staged: ImportBody) -> ImportTrial:
-    """What the import would do."""
-    return remote.post(f"/imports/{staged.import_id}/start", {}, ImportTrial, query={"dry_run": "true"})
+def try_out(remote: Remote, proposal: Proposal, tell: Teller) -> ImportTrial:
+    """What an import would do. Nothing of what is staged for that stays, and no other import has a part in it."""
+    tried = _made(remote, proposal, f"try:{proposal.source}")
+    over = Event()
+    try:
+        _send(remote, tried, proposal, tell)
+        return remote.post(f"/imports/{tried.import_id}/start", {}, ImportTrial, query={"dry_run": "true"})
+    except BaseException:
+        over.set()  # whoever interrupts does not wait for a server that is away
+        raise
+    finally:
+        with suppress(CommandFailed):
+            remote.delete(f"/imports/{tried.import_id}", unless=over)
+
+
+def _made(remote: Remote, proposal: Proposal, source: str) -> ImportBody:
+    body: dict[str, JsonValue] = {
+        "project_id": proposal.project_id,
+        "title": proposal.title,
+        "mirror": proposal.mirror,
+        "prefix": proposal.prefix,
+        "source": source,
+    }
+    return remote.post("/imports", body, ImportBody)
+
+
+def _send(remote: Remote, made: ImportBody, proposal: Proposal, tell: Teller) -> None:
+    total = len(proposal.survey.files)
+    upload(remote, made.import_id, proposal.survey, lambda done: tell("Sending files", done, total))
 
 
 def start(remote: Remote, staged: ImportListItem, tell: Teller) -> ImportBody:

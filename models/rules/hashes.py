@@ -120,7 +120,7 @@ class CommitFields:
 
 
 def commit_id(commit: CommitFields) -> CommitId:
-    """The id of a commit, from its commit."""
+    """The id of a commit, from its fields."""
     document: JsonValue = {
         "scope": commit.scope,
         "org_id": commit.org_id,

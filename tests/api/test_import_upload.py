@@ -7,6 +7,8 @@ import pytest
 from pydantic import JsonValue
 
 from canonry.documents.folder import read_folder
+from canonry.failures import CommandFailed
+from canonry.importing.proposing import Proposal, try_out
 from canonry.importing.survey import Survey, survey
 from canonry.importing.upload import upload
 from canonry.remote import Remote
@@ -74,3 +76,15 @@ def test_what_is_staged_already_is_not_sent_again(owner: Client, remote: Remote,
     assert told == [1, 3, 3]
     hashes = [file["content_hash"] for file in staged(owner, import_id)]
     assert hashes == [found.files[path].content_hash for path in sorted(found.files)]
+
+
+def test_a_dry_run_that_fails_on_its_way_leaves_nothing(owner: Client, remote: Remote, tmp_path: Path) -> None:
+    found = surveyed(a_folder(tmp_path, {"a.md": "# A\n"}))
+    (project,) = items(owner.get("/projects"))
+    proposal = Proposal(project_id=project["project_id"], prefix="", title="Notes", mirror=False, survey=found)
+    (tmp_path / "a.md").write_text("# Another\n")
+
+    with pytest.raises(CommandFailed, match=r"a\.md has changed"):
+        try_out(remote, proposal, lambda *_: None)
+
+    assert items(owner.get("/imports")) == []
