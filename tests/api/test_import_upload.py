@@ -81,7 +81,7 @@ def test_what_is_staged_already_is_not_sent_again(owner: Client, remote: Remote,
 def test_a_dry_run_that_fails_on_its_way_leaves_nothing(owner: Client, remote: Remote, tmp_path: Path) -> None:
     found = surveyed(a_folder(tmp_path, {"a.md": "# A\n"}))
     (project,) = items(owner.get("/projects"))
-    proposal = Proposal(project_id=project["project_id"], prefix="", title="Notes", mirror=False, survey=found)
+    proposal = Proposal(project_id=str(project["project_id"]), prefix="", title="Notes", mirror=False, survey=found)
     (tmp_path / "a.md").write_text("# Another\n")
 
     with pytest.raises(CommandFailed, match=r"a\.md has changed"):
