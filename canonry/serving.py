@@ -11,7 +11,9 @@ import sys
 from collections.abc import Callable
 
 from canonry.loading import loading
-from models.settings import Settings, load_settings
+
+with loading():
+    from models.settings import Settings, load_settings
 
 
 def main() -> None:

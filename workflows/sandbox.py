@@ -34,7 +34,6 @@ PASSED_THROUGH = (
     "workflows.visibility",
     "orjson",
     "psycopg",
-    "pydantic_settings",
     "rapidfuzz",
     "sqlalchemy",
     "sqlmodel",
