@@ -45,10 +45,6 @@ class Service:
         self.child = _load(self.name, self.log, self.environment)
         self.begin(self.addresses)
 
-    def restart(self) -> None:
-        """The same: when it answers, only its clients can tell."""
-        self.relaunch()
-
     def stop(self) -> None:
         """Let it finish what it began for `grace_s`, then kill it: whatever it does is safe to do again."""
         end_child(self.child, self.grace_s)
@@ -57,13 +53,6 @@ class Service:
 def load_service(name: str, *, log: Path, environment: Mapping[str, str], grace_s: float) -> Service:
     """Start `api` or `worker` with exactly these variables, up to where `begin` lets it serve; gone when we are."""
     return Service(name, log, environment, grace_s, _load(name, log, environment))
-
-
-def start_service(name: str, *, log: Path, environment: Mapping[str, str], grace_s: float) -> Service:
-    """Start `api` or `worker` with exactly these variables and let it serve."""
-    service = load_service(name, log=log, environment=environment, grace_s=grace_s)
-    service.begin({})
-    return service
 
 
 def _load(name: str, log: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:

@@ -40,9 +40,6 @@ class Part(Protocol):
     def relaunch(self) -> None:
         """Start it again after it died, without waiting until it answers; raises StartFailed."""
 
-    def restart(self) -> None:
-        """Start it again after it died, and wait until it answers, where it can tell; raises StartFailed."""
-
     def stop(self) -> None:
         """End it; nothing happens when it has ended."""
 

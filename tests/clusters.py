@@ -103,7 +103,7 @@ def a_disk_of(megabytes: int, folder: Path) -> Iterator[Path]:
     if os.geteuid() != 0 or mount is None:
         pytest.skip("only root mounts a small disk")
     folder.mkdir(mode=0o711, exist_ok=True)
-    command = [mount, "-t", "tmpfs", "-o", f"size={megabytes}m,mode=0711", "tmpfs", folder]
+    command = [mount, "-t", "tmpfs", "-o", f"size={megabytes}m,mode=0711", "tmpfs", str(folder)]
     if subprocess.run(command, check=False, capture_output=True).returncode != 0:
         pytest.skip("no disk can be mounted here")
     try:

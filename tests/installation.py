@@ -12,7 +12,7 @@ from sqlalchemy import Engine, text
 
 from canonry.embedded.placement import log_of
 from canonry.embedded.ports import free_port
-from canonry.services import Service, start_service
+from canonry.services import Service
 from canonry.supervisor import Part
 from models.database import build_engine
 from models.migrations import upgrade
@@ -20,6 +20,7 @@ from models.rules.roles import PERMISSIONS
 from models.settings import Settings
 from models.store.organizations import create_organization
 from tests.client import Client
+from tests.parts import restart, start_service
 from tests.stack import Stack, start_stack
 from tests.up import an_environment
 
@@ -59,7 +60,7 @@ class Installation:
     def start(self, service: Service) -> None:
         """Start the API or the worker again, and return when it works."""
         begin = len(log_text(service))
-        service.restart()
+        restart(service)
         self.wait_for(service, begin)
 
     def wait_for(self, service: Service, log_begin: int = 0) -> None:
@@ -73,7 +74,7 @@ class Installation:
         until(lambda: not part.is_running())
 
     def lose_temporal_store(self) -> None:
-        """Take Temporal away with all it has stored; `stack.temporal.restart()` begins with an empty store."""
+        """Take Temporal away with all it has stored; `restart(stack.temporal)` begins with an empty store."""
         self.stack.lose_temporal_store()
         # An operator's server knows nothing of our search attributes when it is new.
         self.stack.temporal.options = replace(self.stack.temporal.options, search_attributes={})

@@ -25,7 +25,8 @@ from canonry.embedded.accounts import Account, can_read
 from canonry.embedded.ports import free_port
 from canonry.embedded.postgres import RunningPostgres, start_postgres
 from canonry.embedded.processes import spawn
-from canonry.embedded.temporal import RunningTemporal, start_temporal
+from canonry.embedded.temporal import RunningTemporal
+from tests.parts import start_temporal
 from tests.up import a_command, an_environment
 from workflows.search_attributes import SEARCH_ATTRIBUTES
 
@@ -51,15 +52,15 @@ class Stack:
         return self.temporal.address
 
     def kill_postgres(self) -> None:
-        """Kill -9 the server; `postgres.restart()` starts it again at the same URL."""
+        """Kill -9 the server; `restart(postgres)` starts it again at the same URL."""
         os.kill(self.postgres.pid, signal.SIGKILL)
 
     def kill_temporal(self) -> None:
-        """Kill -9 the server; `temporal.restart()` starts it again at the same address."""
+        """Kill -9 the server; `restart(temporal)` starts it again at the same address."""
         os.kill(self.temporal.pid, signal.SIGKILL)
 
     def lose_temporal_store(self) -> None:
-        """Kill -9 the server and delete its file; `temporal.restart()` begins with an empty one."""
+        """Kill -9 the server and delete its file; `restart(temporal)` begins with an empty one."""
         self.kill_temporal()
         self.temporal.child.wait()
         for file in self.temporal.store.parent.iterdir():

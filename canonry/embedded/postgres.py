@@ -92,17 +92,6 @@ class RunningPostgres:
             wait_until_gone(self.pid, FAST_STOP_S, self.child)
         self.lock.release()
 
-    def restart(self) -> None:
-        """Start the server again after it died, and wait for it; URL and socket stay.
-
-        Raises:
-            StartFailed: it does not come up.
-        """
-        if self.child is not None:
-            self.child.wait()
-        server, self.child = _run(self.home, self.socket_dir, _silently)
-        self.pid = server.pid
-
     def relaunch(self) -> None:
         """Start the server again after it died, without waiting for it: a recovery may take long.
 

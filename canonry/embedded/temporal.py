@@ -116,15 +116,6 @@ class RunningTemporal:
             self.log_begin = log_size(self.log)
             self.child = _launch(self.home, self.options, self.ports)
 
-    def restart(self) -> None:
-        """Start a server that died, at the same address, and wait for it.
-
-        Raises:
-            StartFailed: it does not come up.
-        """
-        self.relaunch()
-        self.wait_until_ready()
-
     def _explained(self, how: str) -> str:
         last_words, full = log_tail(self.log, self.log_begin), fullness(self.home.path)
         if full or DAMAGE.search(last_words) is None:
@@ -145,34 +136,6 @@ class RunningTemporal:
         finally:
             connection.close()
         return answer.status == http.HTTPStatus.OK and set(self.options.search_attributes) <= set(known)
-
-
-def start_temporal(
-    data: Path,
-    *,
-    port: int = 0,
-    ui: bool = True,
-    search_attributes: Mapping[str, str] | None = None,
-    dynamic_config: Mapping[str, str] | None = None,
-) -> RunningTemporal:
-    """Start the server of a data folder and wait until it answers; arguments as in `launch_temporal`.
-
-    Raises:
-        StartFailed: it does not come up, or another process keeps the store; the text says which, with the log.
-    """
-    server = launch_temporal(
-        data,
-        port=port,
-        ui=ui,
-        search_attributes=search_attributes,
-        dynamic_config=dynamic_config,
-    )
-    try:
-        server.wait_until_ready()
-    except BaseException:
-        server.stop()
-        raise
-    return server
 
 
 def launch_temporal(

@@ -22,6 +22,7 @@ from models.store.operations import OperationKind, accept_operation, fail
 from models.store.organizations import create_organization
 from models.store.transaction import Transaction
 from tests.client import PREFIX, Client, Json, every_route, filled, ok, problem
+from tests.parts import restart
 from tests.stack import Service, Stack, start_api, start_stack
 from tests.up import run
 
@@ -114,7 +115,7 @@ def a_lost_database(stack: Stack) -> Iterator[None]:
     try:
         yield
     finally:
-        stack.postgres.restart()
+        restart(stack.postgres)
 
 
 def test_a_lost_database_is_unavailable_until_it_is_back(own_stack: Stack, own_api: Service) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from tests.client import Client, Organization, a_project, an_organization, items, ok
 from tests.import_command import import_environment
+from tests.proposals import listed
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -38,7 +39,7 @@ def test_the_quickstart_publishes_a_document(api: Client) -> None:
     [commit] = json.loads(commits)["items"]
     assert commit["message"] == "Say hello"
     snapshot = ok(organization.owner.get(f"/commits/{commit['commit_id']}"))
-    assert "# Hello\n" in [blob["content"] for blob in snapshot["blobs"]]
+    assert "# Hello\n" in [blob["content"] for blob in listed(snapshot, "blobs")]
 
 
 def test_the_guide_publishes_an_edit_and_a_rename(api: Client) -> None:
@@ -50,7 +51,7 @@ def test_the_guide_publishes_an_edit_and_a_rename(api: Client) -> None:
     [path, selection] = [entry["path"] for entry in snapshot["tree"]["entries"]]
     assert selection is None
     assert re.fullmatch(r"greetings/hello-\d+\.md", path)
-    assert "# Hello\n\nEverybody.\n" in [blob["content"] for blob in snapshot["blobs"]]
+    assert "# Hello\n\nEverybody.\n" in [blob["content"] for blob in listed(snapshot, "blobs")]
     assert len(items(organization.owner.get("/org/memories"))) == 1
 
 

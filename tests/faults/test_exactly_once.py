@@ -17,9 +17,10 @@ from pydantic import JsonValue
 
 from models.identifiers import OrganizationId
 from tests.client import Client, Json, a_project, an_organization, items
-from tests.installation import Installation, an_installation, log_text, until
+from tests.installation import Installation, an_installation, log_text
 from tests.invariants import check_invariants
 from tests.load import Crowd, Ready, Tenant, failed, succeeded, tenants
+from tests.parts import restart
 from tests.proposals import a_draft, creates, references
 
 ORGANIZATIONS, ALONE, RIVALS = 8, 22, 3
@@ -205,9 +206,7 @@ class Storm:
 
     async def _bring_back(self, kill: Kill) -> None:
         await asyncio.sleep(self._chance.uniform(0.0, LONGEST_ABSENCE_S))
-        part = self._parts[kill.part]
-        await asyncio.to_thread(until, lambda: not part.is_running())
-        await asyncio.to_thread(part.restart)
+        await asyncio.to_thread(restart, self._parts[kill.part])
         kill.back_after_s = self._now() - kill.at_s
 
     def _shuffled(self, things: Sequence[T]) -> list[T]:

@@ -38,9 +38,6 @@ class ShellPart:
         command = ["/bin/sh", "-c", self.line]
         self.child = spawn(command, log=self.log, cwd=Path("/"), environment={}, death_signal=signal.SIGKILL)
 
-    def restart(self) -> None:
-        self.relaunch()
-
     def stop(self) -> None:
         self.child.kill()
         self.child.wait()

@@ -22,6 +22,7 @@ from tests.hash_reference import verify
 from tests.installation import Installation, an_installation, log_text, until
 from tests.invariants import check_invariants
 from tests.load import ENDED
+from tests.parts import restart
 from tests.proposals import a_draft, a_review, append, at_version, creates, published, references
 from tests.workflows.harness import events_of
 from workflows.temporal_link import connect
@@ -44,7 +45,7 @@ def stopped(installation: Installation) -> Iterator[None]:
     try:
         yield
     finally:
-        installation.stack.temporal.restart()
+        restart(installation.stack.temporal)
 
 
 @contextmanager
@@ -182,7 +183,7 @@ def test_24_operations_end_although_temporal_loses_its_store_while_they_are_pend
         operations = [desk.operation(location) for desk, own in zip(desks, locations, strict=True) for location in own]
         asyncio.run(until_delivered(installation, operations))
         installation.lose_temporal_store()
-        installation.stack.temporal.restart()
+        restart(installation.stack.temporal)
         still = [desk.operation(location) for desk, own in zip(desks, locations, strict=True) for location in own]
         assert not [operation for operation in still if operation["status"] in ENDED]
     assert len(still) == 24

@@ -15,6 +15,7 @@ import pytest
 from canonry.embedded.postgres import RunningPostgres, start_postgres
 from canonry.failures import StartFailed
 from tests.clusters import an_owner, an_owner_command, assert_no_server, await_row, cluster_of, copy_into, one, running
+from tests.parts import restart
 from tests.stack import as_ordinary_user
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
@@ -88,7 +89,7 @@ def test_a_killed_server_starts_again_at_the_same_url_with_what_was_committed(se
         connection.execute("insert into kept values ('committed')")
     url = server.url
     os.kill(server.pid, signal.SIGKILL)
-    server.restart()
+    restart(server)
     assert server.url == url
     assert one(url, "select word from kept") == ("committed",)
 
@@ -99,7 +100,7 @@ def test_a_backend_that_outlives_its_killed_server_does_not_stop_the_start(serve
         answer = pool.submit(busy.execute, "select count(*) from generate_series(1, 10000000000)")
         await_row(server.url, "select from pg_stat_activity where state = 'active' and pid <> pg_backend_pid()")
         os.kill(server.pid, signal.SIGKILL)
-        server.restart()
+        restart(server)
         assert isinstance(answer.exception(), psycopg.OperationalError)
     assert one(server.url, "select 1") == (1,)
 

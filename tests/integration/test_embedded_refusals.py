@@ -10,7 +10,6 @@ import pytest
 
 from canonry.embedded.binaries import SYSTEM, find_postgres
 from canonry.embedded.postgres import start_postgres
-from canonry.embedded.temporal import start_temporal
 from canonry.failures import StartFailed
 from canonry.prepare import prepare
 from models.settings import Settings
@@ -24,6 +23,7 @@ from tests.clusters import (
     one,
     running,
 )
+from tests.parts import restart, start_temporal
 from tests.stack import as_ordinary_user
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
@@ -150,7 +150,7 @@ def test_a_disk_that_gets_full_while_the_server_runs_costs_nothing_that_was_comm
                 busy.execute("create table large as select repeat('x', 1000) from generate_series(1, 200000)")
             filler.unlink()
             if not server.is_running():
-                server.restart()
+                restart(server)
             assert one(server.url, "select word from kept") == ("committed",)
             with psycopg.connect(server.url) as connection:
                 connection.execute("insert into kept values ('afterwards')")

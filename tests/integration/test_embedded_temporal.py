@@ -19,15 +19,17 @@ from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
 from temporalio.client import Client
 
 from canonry.embedded.processes import is_running
-from canonry.embedded.temporal import RunningTemporal, start_temporal
+from canonry.embedded.temporal import RunningTemporal
 from canonry.failures import StartFailed
+from tests.parts import restart, start_temporal
 from tests.stack import a_reachable_folder, as_ordinary_user
 
 OWNER = """
 import json, sys, time
 from pathlib import Path
-from canonry.embedded.temporal import start_temporal
-server = start_temporal(Path(sys.argv[1]))
+from canonry.embedded.temporal import launch_temporal
+server = launch_temporal(Path(sys.argv[1]))
+server.wait_until_ready()
 print(json.dumps({"pid": server.pid, "ui": server.ui_url}), flush=True)
 time.sleep(float(sys.argv[2]))
 server.stop()
@@ -98,7 +100,7 @@ def test_a_killed_server_starts_again_at_the_same_address_with_its_workflows(ser
     asyncio.run(start())
     address = server.address
     os.kill(server.pid, signal.SIGKILL)
-    server.restart()
+    restart(server)
     assert server.address == address
     assert asyncio.run(status()) == "RUNNING"
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from canonry.supervisor import Part
-from tests.installation import until
+from tests.parts import restart
 
 SEED_VARIABLE = "KILLS_SEED"
 
@@ -37,8 +37,7 @@ class Server:
         return True
 
     def bring_back(self) -> None:
-        until(lambda: not self.part.is_running())
-        self.part.restart()
+        restart(self.part)
 
 
 @dataclass(frozen=True)

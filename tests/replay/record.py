@@ -23,6 +23,7 @@ from models.database import build_engine
 from models.migrations import upgrade
 from models.settings import Settings
 from models.store.operations import Due, OperationKind, RefreshDue
+from tests.parts import restart
 from tests.stack import Stack, start_stack
 from tests.workflows.harness import a_worker, settings_for, until
 from tests.workflows.rows import (
@@ -286,7 +287,7 @@ def main() -> None:
         hasty = {"limit.historyCount.suggestContinueAsNew": "90"}
         stack.temporal.options = replace(stack.temporal.options, dynamic_config=hasty)
         stack.lose_temporal_store()
-        stack.temporal.restart()
+        restart(stack.temporal)
         asyncio.run(_record(stack, cases))
     finally:
         stack.stop()

@@ -5,10 +5,11 @@ from contextlib import contextmanager
 import pytest
 from sqlalchemy import Engine
 
-from canonry.embedded.temporal import RunningTemporal, start_temporal
+from canonry.embedded.temporal import RunningTemporal
 from models.database import build_engine
 from models.migrations import upgrade
 from models.settings import Settings
+from tests.parts import start_temporal
 from tests.stack import Stack, a_reachable_folder, start_stack
 from workflows.search_attributes import SEARCH_ATTRIBUTES
 

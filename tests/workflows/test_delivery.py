@@ -12,6 +12,7 @@ from temporalio.client import Client
 
 from models.settings import Settings
 from models.store.operations import Due, OperationKind
+from tests.parts import restart
 from tests.stack import Stack
 from tests.workflows.desks import ReviewDesk
 from tests.workflows.harness import a_worker, events_of, eventually, longest_stall_s, run, settings_for, until
@@ -83,7 +84,7 @@ def restart_temporal_empty(stack: Stack) -> None:
     """As after the loss of its disk: no histories and nothing registered."""
     stack.lose_temporal_store()
     stack.temporal.options = replace(stack.temporal.options, search_attributes={})
-    stack.temporal.restart()
+    restart(stack.temporal)
 
 
 def test_a_fresh_operation_needs_no_poll(stack: Stack, engine: Engine) -> None:
@@ -277,7 +278,7 @@ def test_a_lost_database_is_reported_once_and_deliveries_resume(
             stack.kill_postgres()
             await asyncio.sleep(4)
             assert loop.connected
-            await asyncio.to_thread(stack.postgres.restart)
+            await asyncio.to_thread(restart, stack.postgres)
             await until(lambda: all_succeeded(engine, [due]))
 
     run(scenario())

@@ -6,7 +6,7 @@ import pytest
 from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
 from temporalio.client import Client
 
-from canonry.embedded.temporal import start_temporal
+from tests.parts import start_temporal
 from tests.stack import a_reachable_folder
 from tests.workflows.harness import run, settings_for
 from workflows.search_attributes import SEARCH_ATTRIBUTES

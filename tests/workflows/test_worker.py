@@ -11,6 +11,7 @@ from sqlalchemy import Engine, text
 from models.migrations import upgrade
 from models.settings import Settings, SettingsInvalid
 from tests.databases import an_empty_database, url_of
+from tests.parts import restart
 from tests.stack import Service, Stack, start_worker
 from tests.workflows.rows import Tenant, a_tenant, an_accepted_selection, an_accepted_submit, succeeded
 from workflows.worker import serve
@@ -111,7 +112,7 @@ def test_the_work_of_a_killed_worker_is_taken_up_within_seconds(stack: Stack, en
 def test_it_waits_for_the_database(stack: Stack, engine: Engine) -> None:
     due = an_accepted_selection(engine, a_tenant(engine))
     stack.kill_postgres()
-    with a_worker_process_that_waits(stack, for_what="the database", until_then=stack.postgres.restart):
+    with a_worker_process_that_waits(stack, for_what="the database", until_then=lambda: restart(stack.postgres)):
         wait_until(lambda: succeeded(engine, due))
 
 
@@ -127,7 +128,7 @@ def test_it_waits_for_the_migrations(stack: Stack, engine: Engine) -> None:
 def test_it_waits_for_temporal(stack: Stack, engine: Engine) -> None:
     due = an_accepted_selection(engine, a_tenant(engine))
     stack.kill_temporal()
-    with a_worker_process_that_waits(stack, for_what="Temporal", until_then=stack.temporal.restart):
+    with a_worker_process_that_waits(stack, for_what="Temporal", until_then=lambda: restart(stack.temporal)):
         wait_until(lambda: succeeded(engine, due))
 
 
@@ -138,7 +139,7 @@ def test_it_outlives_temporal_being_killed_with_its_store(stack: Stack, engine: 
         wait_until(lambda: succeeded(engine, first))
         stack.lose_temporal_store()
         dues = [an_accepted_submit(engine, tenant, "While it is away") for _ in range(20)]
-        stack.temporal.restart()
+        restart(stack.temporal)
         wait_until(lambda: all(succeeded(engine, due) for due in dues))
         assert worker.child.poll() is None
 
