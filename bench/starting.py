@@ -29,7 +29,7 @@ from workflows.search_attributes import SEARCH_ATTRIBUTES
 FULL = Schedule(rounds=9, repeats=1, warm_up=2)
 QUICK = Schedule(rounds=1, repeats=1, warm_up=1)
 AT_MOST = 3.0
-POLL_S = 0.005
+POLL_S = 0.01
 LIMIT_S = 120
 
 

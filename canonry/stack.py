@@ -128,16 +128,16 @@ def _start(settings: Settings, data: Path, parts: list[Part], report: Callable[[
     try:
         temporal = _launch_temporal(settings, data, parts)
         database_url = settings.database_url or _start_postgres(data, parts, report).url
-        worker = _load_service("worker", settings, data, environment)
-        parts.append(worker)
         new_secret = preparation.finish(database_url)
     finally:
         preparation.cancel()
     if temporal is not None:
         temporal.wait_until_ready()
     addresses = _addresses(settings, database_url, temporal)
-    for service in (api, worker):
-        service.begin(addresses)
+    api.begin(addresses)
+    worker = _load_service("worker", settings, data, environment)
+    parts.append(worker)
+    worker.begin(addresses)
     _wait_until_ready(settings, parts)
     ui_url = addresses.get(f"{PREFIX}TEMPORAL_UI_URL")
     seconds = time.monotonic() - BEGAN
