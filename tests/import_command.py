@@ -4,6 +4,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from canonry.documents.folder import read_folder
+from canonry.importing.survey import Survey, survey
 from tests.client import Client
 from tests.terminal import ran
 from tests.up import an_environment
@@ -17,6 +19,12 @@ def a_folder(folder: Path, files: Mapping[str, str | bytes]) -> Path:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content if isinstance(content, bytes) else content.encode())
     return folder
+
+
+def surveyed(folder: Path) -> Survey:
+    """What the command knows of a folder before it sends anything."""
+    told: list[int] = []
+    return survey(lambda: read_folder(folder), told.append)
 
 
 def import_environment(who: Client) -> dict[str, str]:

@@ -6,15 +6,13 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from canonry.documents.folder import read_folder
 from canonry.failures import CommandFailed
 from canonry.importing.proposing import Proposal, try_out
-from canonry.importing.survey import Survey, survey
 from canonry.importing.upload import upload
 from canonry.remote import Remote
 from models.schemas.imports import ImportBody
 from tests.client import Client, Json, items, ok
-from tests.import_command import a_folder
+from tests.import_command import a_folder, surveyed
 from tests.proposals import a_place
 
 
@@ -31,11 +29,6 @@ def remote(owner: Client) -> Iterator[Remote]:
     yield reached
     reached.close()
     assert said == []
-
-
-def surveyed(folder: Path) -> Survey:
-    read: list[int] = []
-    return survey(lambda: read_folder(folder), read.append)
 
 
 def an_import(owner: Client, remote: Remote) -> str:

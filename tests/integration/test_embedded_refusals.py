@@ -61,6 +61,7 @@ def test_a_cluster_of_another_major_version_is_refused_and_not_touched(data: Pat
     assert "    # where PostgreSQL 12 is: install it first" in text
 
 
+@pytest.mark.long
 def test_the_commands_of_that_refusal_carry_the_database_over(fresh: Path) -> None:
     here = find_postgres().major
     with pytest.MonkeyPatch.context() as patch:

@@ -5,17 +5,11 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from canonry.documents.folder import read_folder
 from canonry.failures import CommandFailed
-from canonry.importing.survey import Survey, survey
+from canonry.importing.survey import Survey
 from canonry.importing.upload import MAX_REQUEST_BYTES, MAX_REQUEST_FILES, in_requests
 from models.rules.hashes import content_hash
-from tests.import_command import a_folder
-
-
-def surveyed(folder: Path) -> Survey:
-    told: list[int] = []
-    return survey(lambda: read_folder(folder), told.append)
+from tests.import_command import a_folder, surveyed
 
 
 def source(found: Survey, *, prefix: str = "", title: str = "Import", mirror: bool = False) -> str:
