@@ -17,7 +17,7 @@ from models.errors import (
     ProjectArchived,
     VersionConflict,
 )
-from models.identifiers import ProjectId
+from models.identifiers import CommitId, ProjectId
 from models.rules.paths import accept_path
 from models.rules.staged_files import FileToStage, accept_file
 from models.schemas.common import DryRunQuery, ListQuery, NoParameters, Page
@@ -32,6 +32,7 @@ from models.schemas.imports import (
     StageFiles,
     StartImport,
 )
+from models.store.commits import organization_version_of
 from models.store.import_plans import plan_of
 from models.store.import_views import import_body, import_items, import_trial, list_files
 from models.store.imports import end_import, forget_import, insert_import, set_operation, stage_files, unfinished_import
@@ -41,6 +42,9 @@ from models.store.operations import OperationKind, StoredOperation, accept_opera
 from workflows.ids import import_workflow_id
 
 routes = Routes("imports")
+
+Base = tuple[CommitId, int]
+"""The commit that files were taken from, and the organization's version there."""
 
 
 @routes.write(
@@ -52,15 +56,17 @@ routes = Routes("imports")
 )
 def create_import(call: Write) -> Answer:
     """Open an import to stage files in, or answer the one of the same `source` that has not ended."""
-    project_id = Mentions.of(call).id("project_id")
+    named = Mentions.of(call)
+    project_id = named.id("project_id")
     access = None if project_id is None else find_project(call, project_id)
+    base = None if access is None else _base(call, access.project_id, named.id("base_commit_id"))
     if access is not None:
         access.require_write()
     body = call.body(CreateImport)
     if access is not None:
         access.require_active()
     prefix = accept_path(body.prefix, field="prefix") if body.prefix else ""
-    row = _made_or_found(call, body, prefix)
+    row = _made_or_found(call, body, prefix, base)
     return answer(import_body(call.connection, row), status=201)
 
 
@@ -167,7 +173,18 @@ def start_import(call: Write, import_id: str) -> StoredOperation | Answer:
     return _started(call, row) or _start(call, row)
 
 
-def _made_or_found(call: Write, body: CreateImport, prefix: str) -> ImportRow:
+def _base(call: Write, project_id: ProjectId, commit_id: str | None) -> Base | None:
+    """The commit that is named, with the version of the organization that it stands for."""
+    if commit_id is None:
+        return None
+    found = organization_version_of(call.connection, call.principal.org_id, project_id, commit_id)
+    if found is None:
+        raise NotFound("There is no such commit.", field="base_commit_id")
+    _, version = found
+    return CommitId(commit_id), version
+
+
+def _made_or_found(call: Write, body: CreateImport, prefix: str, base: Base | None) -> ImportRow:
     """A new import, or the one of the same source that has not ended and is the same in all else."""
     while True:
         made = insert_import(
@@ -177,6 +194,7 @@ def _made_or_found(call: Write, body: CreateImport, prefix: str) -> ImportRow:
             mirror=body.mirror,
             prefix=prefix,
             source=body.source,
+            base=base,
         )
         if made is not None:
             return made
@@ -187,9 +205,10 @@ def _made_or_found(call: Write, body: CreateImport, prefix: str) -> ImportRow:
         if operation is not None and operation.finished:
             end_import(call.tx, found.import_id)  # its workflow could not note it
             continue
-        if (found.title, found.mirror, found.prefix) != (body.title, body.mirror, prefix):
+        asked = (body.title, body.mirror, prefix, body.base_commit_id)
+        if (found.title, found.mirror, found.prefix, found.base_commit_id) != asked:
             raise AlreadyExists(
-                "An import of this source with another title, mirror or prefix has not ended.",
+                "An import of this source with another title, mirror, prefix or base has not ended.",
                 import_id=found.import_id,
             )
         return found

@@ -18,7 +18,7 @@ ImportStatus = Literal["staging", "running", "succeeded", "failed"]
 
 
 def _prefix(raw: str) -> str:
-    prefix = raw.removesuffix("/")
+    prefix = raw if raw == "/" else raw.removesuffix("/")  # the root is "", and "/" is absolute
     if prefix and (rule := broken_length_rule(prefix)):
         raise broken(rule)
     return prefix
@@ -35,13 +35,17 @@ Source = Annotated[Text, Field(min_length=1, max_length=MAX_SOURCE_CHARACTERS), 
 
 
 class CreateImport(Input):
-    """A new import; its Review will have the title."""
+    """A new import; its Review will have the title.
+
+    With `base_commit_id`, the commit that the files were taken from, only what differs from it is a change.
+    """
 
     project_id: Id
     title: ReviewTitle = DEFAULT_TITLE
     mirror: bool = False
     prefix: Annotated[RawText, AfterValidator(_prefix)] = ""
     source: Optional[Source] = None
+    base_commit_id: Optional[Id] = None
 
 
 class FileInput(Input):
@@ -97,6 +101,7 @@ class ImportFacts(Output):
     mirror: bool
     prefix: str
     source: str | None
+    base_commit_id: str | None
     status: ImportStatus
     staged: int
     progress: Progress

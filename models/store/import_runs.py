@@ -49,7 +49,7 @@ def file_sizes(connection: Connection, row: ImportRow) -> dict[str, int]:
 
 NUMBER = text("""
     update imports
-    set attempt = attempt + 1, base_commit_id = :base_commit_id, base_version = :base_version, batches = :batches,
+    set attempt = attempt + 1, plan_commit_id = :plan_commit_id, plan_version = :plan_version, batches = :batches,
         created = :created, updated = :updated, renamed = :renamed, deleted = :deleted, unchanged = :unchanged,
         updated_at = :now
     where org_id = :org_id and import_id = :import_id
@@ -76,7 +76,7 @@ def store_plan(
 ) -> None:
     """Keep the next attempt's plan of a locked import, cut into batches."""
     scope = {"org_id": tx.org_id, "import_id": import_id}
-    made = {"base_commit_id": base[0], "base_version": base[1], "batches": len(batches), "now": tx.now}
+    made = {"plan_commit_id": base[0], "plan_version": base[1], "batches": len(batches), "now": tx.now}
     tx.connection.execute(NUMBER, scope | made | asdict(counts))
     numbered = [(number, operation) for number, batch in enumerate(batches) for operation in batch]
     operations = [operation for _, operation in numbered]
@@ -98,10 +98,10 @@ def store_plan(
 def plan_base(connection: Connection, row: ImportRow) -> Base:
     """Where the organization stood when the present plan was made."""
     found = connection.execute(
-        text("select base_commit_id, base_version from imports where org_id = :org_id and import_id = :import_id"),
+        text("select plan_commit_id, plan_version from imports where org_id = :org_id and import_id = :import_id"),
         {"org_id": row.org_id, "import_id": row.import_id},
     ).one()
-    return found.base_commit_id, found.base_version
+    return found.plan_commit_id, found.plan_version
 
 
 # Each file is looked up by its path: a join may be planned, without statistics, as all files for each operation.
@@ -176,7 +176,7 @@ def forget_plan(tx: Transaction, import_id: ImportId) -> None:
     tx.connection.execute(
         text("""
             update imports
-            set base_commit_id = null, base_version = null, batches = null, created = null, updated = null,
+            set plan_commit_id = null, plan_version = null, batches = null, created = null, updated = null,
                 renamed = null, deleted = null, unchanged = null, updated_at = :now
             where org_id = :org_id and import_id = :import_id
         """),

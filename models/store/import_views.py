@@ -79,6 +79,7 @@ def _item(row: ImportRow, operations: Mapping[OperationId, tuple[ImportStatus, P
         mirror=row.mirror,
         prefix=row.prefix,
         source=row.source,
+        base_commit_id=row.base_commit_id,
         status=status,
         staged=row.staged,
         progress=progress,

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, Select, or_, select, text, tuple_
 from sqlmodel import SQLModel, col
 
 from models.errors import OperationInvalid
-from models.identifiers import ImportId, OperationId, OrganizationId, ProjectId, UserId, new_import_id
+from models.identifiers import CommitId, ImportId, OperationId, OrganizationId, ProjectId, UserId, new_import_id
 from models.rules.limits import MAX_IMPORT_FILES
 from models.rules.staged_files import FileToStage
 from models.store.access import readable_projects
@@ -19,21 +19,39 @@ IMPORTS = SQLModel.metadata.tables[Import.__tablename__]
 
 
 INSERT = text("""
-    insert into imports (org_id, import_id, project_id, author_id, title, mirror, prefix, source, staged,
-                         attempt, created_at, updated_at)
-    values (:org_id, :import_id, :project_id, :author_id, :title, :mirror, :prefix, :source, 0, 0, :now, :now)
+    insert into imports (org_id, import_id, project_id, author_id, title, mirror, prefix, source,
+                         base_commit_id, base_version, staged, attempt, created_at, updated_at)
+    values (:org_id, :import_id, :project_id, :author_id, :title, :mirror, :prefix, :source,
+            :base_commit_id, :base_version, 0, 0, :now, :now)
     on conflict (org_id, author_id, project_id, source) where source is not null and ended_at is null do nothing
     returning *
 """)
 
 
 def insert_import(
-    tx: Transaction, *, project_id: ProjectId, title: str, mirror: bool, prefix: str, source: str | None
+    tx: Transaction,
+    *,
+    project_id: ProjectId,
+    title: str,
+    mirror: bool,
+    prefix: str,
+    source: str | None,
+    base: tuple[CommitId, int] | None = None,
 ) -> ImportRow | None:
     """A new import of the actor's; None while one of the same project and source has not ended.
 
     One that is being made at the same time is waited for.
+
+    Args:
+        tx: of the author.
+        project_id: where it proposes.
+        title: of its Review.
+        mirror: whether what no file names is deleted.
+        prefix: the folder that its files stand in.
+        source: the client's label, if any.
+        base: the commit that its files were taken from, and the organization's version there.
     """
+    base_commit_id, base_version = base or (None, None)
     values = {
         "org_id": tx.org_id,
         "import_id": new_import_id(),
@@ -43,6 +61,8 @@ def insert_import(
         "mirror": mirror,
         "prefix": prefix,
         "source": source,
+        "base_commit_id": base_commit_id,
+        "base_version": base_version,
         "now": tx.now,
     }
     return one_or_none(ImportRow, tx.connection.execute(INSERT, values).mappings().one_or_none())

@@ -96,7 +96,8 @@ class DraftRow:
 class ImportRow:
     """An import's row, without its files; it is being staged until `operation_id` is set.
 
-    The counts are null before there is a plan; `ended_at` is set with the outcome of its operation.
+    `base_version` is the organization's at `base_commit_id`, which the files were taken from; the counts are null
+    before there is a plan; `ended_at` is set with the outcome of its operation.
     """
 
     org_id: OrganizationId
@@ -107,6 +108,8 @@ class ImportRow:
     mirror: bool
     prefix: str
     source: str | None
+    base_commit_id: CommitId | None
+    base_version: int | None
     operation_id: OperationId | None
     review_id: ReviewId | None
     staged: int

@@ -14,8 +14,9 @@ class Import(SQLModel, table=True):
     """An import; it is being staged until `operation_id` is set, and that operation tells how it goes and ends.
 
     `source` is a label of the client's own, by which an interrupted import is found again.
+    `base_commit_id` names the commit that the files were taken from, and `base_version` the organization's there.
     `staged` counts its files: they are not counted at every request.
-    `base_commit_id`, `base_version`, `batches` and the counts are those of the plan, null before there is one.
+    `plan_commit_id`, `plan_version`, `batches` and the counts are those of the plan, null before there is one.
     """
 
     __tablename__ = "imports"
@@ -41,12 +42,14 @@ class Import(SQLModel, table=True):
     mirror: bool
     prefix: str = Field(sa_type=Text)
     source: str | None = ident(default=None)
+    base_commit_id: str | None = ident(default=None)
+    base_version: int | None = None
     operation_id: str | None = ident(default=None)
     review_id: str | None = ident(default=None)
     staged: int = 0
     attempt: int = 0
-    base_commit_id: str | None = ident(default=None)
-    base_version: int | None = None
+    plan_commit_id: str | None = ident(default=None)
+    plan_version: int | None = None
     batches: int | None = None
     created: int | None = None
     updated: int | None = None

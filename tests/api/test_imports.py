@@ -16,7 +16,7 @@ from tests.client import (
     refused_fields,
 )
 from tests.imports_over_http import a_file, an_import, carried_out, path_of, reported, stage, staged_files
-from tests.proposals import a_place, all_items
+from tests.proposals import a_place, all_items, creates, inside, published
 
 
 def test_an_import_is_opened_with_everything_the_contract_names(api: Client) -> None:
@@ -29,6 +29,7 @@ def test_an_import_is_opened_with_everything_the_contract_names(api: Client) -> 
         "mirror": False,
         "prefix": "",
         "source": None,
+        "base_commit_id": None,
         "status": "staging",
         "staged": 0,
         "progress": {"step": "staging", "done": 0, "total": 0},
@@ -41,6 +42,11 @@ def test_an_import_is_opened_with_everything_the_contract_names(api: Client) -> 
     }
     assert made == expected
     assert ok(organization.owner.get(path_of(made))) == made
+
+
+def latest_commit(client: Client, owner: str) -> str:
+    """The newest commit of the organization or of a project."""
+    return str(inside(ok(client.get(f"{owner}/commit-state")), "latest")["commit_id"])
 
 
 @pytest.mark.parametrize(
@@ -66,8 +72,7 @@ def test_what_the_schema_can_tell_is_refused(api: Client, members: Json, refused
 def test_a_prefix_is_a_path_and_one_trailing_slash_is_dropped(api: Client) -> None:
     organization, project_id = a_place(api)
     assert an_import(organization.owner, project_id, prefix="doce\u0301s/")["prefix"] == "doc\u00e9s"
-    assert an_import(organization.owner, project_id, prefix="/")["prefix"] == ""
-    for prefix, rule in (("/docs", "absolute"), ("docs//", "empty_segment"), ("a\\b", "backslash")):
+    for prefix, rule in (("/", "absolute"), ("/docs", "absolute"), ("docs//", "empty_segment"), ("a\\b", "backslash")):
         refused = organization.owner.post("/imports", {"project_id": project_id, "prefix": prefix})
         document = problem(refused, 422, "operation_invalid")
         assert (document["field"], document["rule"]) == ("prefix", rule)
@@ -84,6 +89,34 @@ def test_the_same_source_is_the_same_import_until_it_has_ended(api: Client) -> N
     for other in ({"title": "U"}, {"title": "T", "mirror": True}, {"title": "T", "prefix": "p"}):
         refused = organization.owner.post("/imports", {"project_id": project_id, "source": "laptop", **other})
         assert problem(refused, 409, "already_exists")["import_id"] == first["import_id"]
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_base_is_a_commit_of_the_organization_or_the_project_and_part_of_what_a_source_asked_for(api: Client) -> None:
+    organization, project_id = a_place(api)
+    owner = organization.owner
+    published(owner, project_id, creates("a.md"))
+    bases = [latest_commit(owner, "/org"), latest_commit(owner, f"/projects/{project_id}")]
+    for base in bases:
+        assert an_import(owner, project_id, source="s", base_commit_id=base)["base_commit_id"] == base
+        assert owner.delete(path_of(an_import(owner, project_id, source="s", base_commit_id=base))).status_code == 204
+    made = an_import(owner, project_id, source="s")
+    refused = owner.post("/imports", {"project_id": project_id, "source": "s", "base_commit_id": bases[0]})
+    assert problem(refused, 409, "already_exists")["import_id"] == made["import_id"]
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_base_that_is_unknown_or_foreign_is_not_found_before_the_rest_is_judged(api: Client) -> None:
+    organization, project_id = a_place(api)
+    owner = organization.owner
+    published(owner, project_id, creates("a.md"))
+    other = ok(owner.post("/projects", {"name": "Other"}), 201)
+    elsewhere, its_project = a_place(api)
+    published(elsewhere.owner, its_project, creates("a.md"))
+    foreign = [latest_commit(owner, f"/projects/{project_id}"), latest_commit(elsewhere.owner, "/org"), "0" * 64]
+    for base in foreign:
+        body: Json = {"project_id": other["project_id"], "base_commit_id": base, "x": 1}
+        assert problem(owner.post("/imports", body), 404, "not_found")["field"] == "base_commit_id"
 
 
 def test_who_proposes_a_draft_opens_an_import(api: Client) -> None:
