@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from canonry.embedded.processes import is_running
+from tests.installation import until
 from tests.stack import a_reachable_folder
 from tests.terminal import Ran, ran
 from tests.up import an_up
@@ -22,6 +23,7 @@ def up() -> Iterator[tuple[psutil.Process, Path]]:
     """A ready `canonry up`, and its data folder."""
     folder = a_reachable_folder()
     running = an_up(folder / "data")
+    until(lambda: "1 worker" in told(running.data).output)  # it asks for work a moment after the API is ready
     yield psutil.Process(running.child.pid), running.data
     running.child.send_signal(signal.SIGCONT)
     running.child.terminate()
