@@ -4,13 +4,12 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
-from psycopg import Error as DatabaseError
-from sqlalchemy.exc import DBAPIError
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory, FailureError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from models.errors import Problem
+from workflows.logs import kind_of
 
 BEAT_S = 1.0
 
@@ -48,15 +47,6 @@ def failure_of(error: Exception) -> ApplicationError:
             category=ApplicationErrorCategory.BENIGN,
         )
     return ApplicationError(kind_of(error), type=type(error).__name__)
-
-
-def kind_of(error: BaseException) -> str:
-    """The kind of an exception, with a database's code; never its text."""
-    cause = error.orig if isinstance(error, DBAPIError) else error
-    name = f"{type(error).__module__}.{type(error).__qualname__}"
-    if isinstance(cause, DatabaseError) and cause.sqlstate:
-        return f"{name} (SQLSTATE {cause.sqlstate})"
-    return name
 
 
 @contextlib.asynccontextmanager

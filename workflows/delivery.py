@@ -2,14 +2,17 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Engine
 
 from models.settings import Settings
 from models.store.operations import Due
+from workflows.deliveries import Delivery, delivery_id, next_signal, order_key
 from workflows.due import CLAIM_LIMIT, DueReader
-from workflows.signals import Delivery, delivery_id, next_signal, order_key
-from workflows.temporal_link import TemporalLink
+
+if TYPE_CHECKING:
+    from workflows.temporal_link import TemporalLink
 
 log = logging.getLogger("canonry.delivery")
 
@@ -30,7 +33,8 @@ class DeliveryLoop:
 
     def __init__(self, engine: Engine, settings: Settings) -> None:
         self._reader = DueReader(engine, settings)
-        self._temporal = TemporalLink(settings)
+        self._settings = settings
+        self._temporal: TemporalLink | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._woken = asyncio.Event()
         self._waiting: dict[str, dict[str, Delivery]] = {}
@@ -39,7 +43,7 @@ class DeliveryLoop:
     @property
     def connected(self) -> bool:
         """Whether Temporal answered when it was last asked, seconds ago."""
-        return self._temporal.reachable
+        return self._temporal is not None and self._temporal.reachable
 
     def deliver(self, due: Due) -> None:
         """Deliver a fresh operation, after its COMMIT; returns at once."""
@@ -71,7 +75,7 @@ class DeliveryLoop:
 
     async def _turn(self) -> None:
         # While Temporal is away nothing is claimed, so that everything is due at once when it is back.
-        if not await self._temporal.reach():
+        if not await (await self._link()).reach():
             return
         self._spread()
         if len(self._waiting) >= MAX_WAITING:
@@ -81,6 +85,12 @@ class DeliveryLoop:
             self._accept(delivery)
         if len(due) >= CLAIM_LIMIT:
             self._woken.set()
+
+    async def _link(self) -> "TemporalLink":
+        """Made at the first turn, in a thread: its library takes a while to load, and requests are served meanwhile."""
+        if self._temporal is None:
+            self._temporal = await asyncio.to_thread(_load_link, self._settings)
+        return self._temporal
 
     def _from_any_thread(self, call: Callable[[], object]) -> None:
         # Not running yet, or no longer: the database brings it to another process.
@@ -98,7 +108,7 @@ class DeliveryLoop:
 
     def _spread(self) -> None:
         """Give senders to the keys that wait, while there are few and Temporal answers."""
-        if not self._temporal.reachable:
+        if not self.connected:
             return
         for key in self._waiting:
             if len(self._senders) >= MAX_SENDERS:
@@ -122,7 +132,7 @@ class DeliveryLoop:
 
     async def _send_safely(self, first: Delivery, others: Sequence[Delivery]) -> bool:
         try:
-            return await self._temporal.send(first, others)
+            return await (await self._link()).send(first, others)
         except Exception:
             log.exception("%s is left to the next delivery, for an unforeseen reason", delivery_id(first))
             return True
@@ -133,3 +143,9 @@ class DeliveryLoop:
         for sender in senders:
             sender.cancel()
         await asyncio.gather(*senders, return_exceptions=True)
+
+
+def _load_link(settings: Settings) -> "TemporalLink":
+    from workflows.temporal_link import TemporalLink  # noqa: PLC0415
+
+    return TemporalLink(settings)

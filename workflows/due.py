@@ -12,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from models.settings import Settings
 from models.store.operations import Due, OperationKind, RefreshDue, claim_due, reviews_to_refresh
-from workflows.signals import Delivery
+from workflows.deliveries import Delivery
 
 log = logging.getLogger("canonry.delivery")
 

@@ -5,11 +5,19 @@ import sys
 import traceback
 from types import TracebackType
 
-from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
-
-from workflows.boundary import kind_of
+from psycopg import DatabaseError
+from sqlalchemy.exc import DBAPIError
 
 ExceptionInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+
+
+def kind_of(error: BaseException) -> str:
+    """The kind of an exception, with a database's code; never its text."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    name = f"{type(error).__module__}.{type(error).__qualname__}"
+    if isinstance(cause, DatabaseError) and cause.sqlstate:
+        return f"{name} (SQLSTATE {cause.sqlstate})"
+    return name
 
 
 class IdsOnly(logging.Formatter):
@@ -23,14 +31,8 @@ class IdsOnly(logging.Formatter):
 
 
 def configure_logging(level: str) -> None:
-    """Log to stderr from `level` (`debug`, `info`, `warning`, `error`) on; before the first Temporal client is made.
-
-    Of the SDK's core only errors are shown: it reports every retry while Temporal is away, which the delivery loop
-    says once.
-    """
+    """Log to stderr from `level` (`debug`, `info`, `warning`, `error`) on."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(IdsOnly("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     logging.getLogger("alembic").setLevel(logging.WARNING)  # it tells of every look at the schema's revision
-    filtered = LoggingConfig(filter=TelemetryFilter(core_level="ERROR", other_level="ERROR"))
-    Runtime.set_default(Runtime(telemetry=TelemetryConfig(logging=filtered)), error_if_already_set=False)

@@ -1,9 +1,8 @@
 """How an operation or a changed Review reaches its workflow: signal-with-start, ids only."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from itertools import islice, takewhile
 
 from temporalio.client import Client
 from temporalio.common import TypedSearchAttributes
@@ -11,6 +10,7 @@ from temporalio.common import TypedSearchAttributes
 from activities.messages import Command
 from models.settings import Settings
 from models.store.operations import Due, OperationKind, RefreshDue
+from workflows.deliveries import Delivery
 from workflows.ids import import_workflow_id, review_workflow_id
 from workflows.import_ import ImportWorkflow
 from workflows.projection import ProjectionWorkflow
@@ -20,35 +20,7 @@ from workflows.search_attributes import ORGANIZATION_ID, PROJECT_ID, REVIEW_ID, 
 from workflows.states import ImportState, LaneState, ProjectionState, ReviewState
 from workflows.visibility import attributes
 
-Delivery = Due | RefreshDue
-
-MERGES_A_SIGNAL = 200  # some 30 KB
 STARTING = "starting"  # a Review's status for operators until its workflow has read the row
-
-
-def delivery_id(delivery: Delivery) -> str:
-    """By what two deliveries of the same thing are recognized."""
-    return delivery.operation_id if isinstance(delivery, Due) else f"refresh/{delivery.review_id}"
-
-
-def order_key(delivery: Delivery) -> str:
-    """Deliveries of one key go out one after the other, as they came: all that one workflow has to know."""
-    return review_workflow_id(delivery.review_id) if isinstance(delivery, RefreshDue) else delivery.workflow_id
-
-
-def next_signal(waiting: Iterable[Delivery]) -> list[Delivery]:
-    """Which deliveries of one key the next signal brings: the merges that wait, or one of anything else.
-
-    A signal for each of hundreds of merges would wake their lane each time, at every re-delivery again; and the server
-    breaks off a workflow task during which more than a hundred arrive.
-    """
-    waiting = iter(waiting)
-    first = next(waiting)
-    return [first, *islice(takewhile(_is_merge, waiting), MERGES_A_SIGNAL - 1)] if _is_merge(first) else [first]
-
-
-def _is_merge(delivery: Delivery) -> bool:
-    return isinstance(delivery, Due) and delivery.kind == OperationKind.MERGE
 
 
 async def send(client: Client, delivery: Delivery, settings: Settings, others: Sequence[Delivery] = ()) -> None:

@@ -5,13 +5,16 @@ import logging
 import time
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import cache
 
 from temporalio.client import Client
+from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 from temporalio.service import RetryConfig, RPCError, RPCStatusCode
 
 from models.settings import Settings
+from workflows.deliveries import Delivery, delivery_id
 from workflows.sandbox import DATA_CONVERTER
-from workflows.signals import Delivery, delivery_id, send
+from workflows.signals import send
 from workflows.visibility import register
 
 log = logging.getLogger("canonry.delivery")
@@ -45,6 +48,7 @@ async def connect(settings: Settings, *, lazy: bool = False, retries: RetryConfi
     """
     if settings.temporal_address is None:
         raise ValueError("no Temporal address")
+    _quieten_the_core()
     return await Client.connect(
         settings.temporal_address,
         namespace=settings.temporal_namespace,
@@ -52,6 +56,13 @@ async def connect(settings: Settings, *, lazy: bool = False, retries: RetryConfi
         retry_config=retries,
         lazy=lazy,
     )
+
+
+@cache
+def _quieten_the_core() -> None:
+    """Have the SDK's core log errors only: it reports every retry while Temporal is away, which we say once."""
+    filtered = LoggingConfig(filter=TelemetryFilter(core_level="ERROR", other_level="ERROR"))
+    Runtime.set_default(Runtime(telemetry=TelemetryConfig(logging=filtered)), error_if_already_set=False)
 
 
 class TemporalLink:

@@ -21,10 +21,9 @@ from activities.reviews import ReviewActivities
 from models.database import WORKER, build_engine
 from models.migrations import is_current
 from models.settings import Settings, SettingsInvalid
-from workflows.boundary import kind_of
 from workflows.delivery import DELIVERY_CONNECTIONS, DeliveryLoop
 from workflows.hosting import build_worker
-from workflows.logs import configure_logging
+from workflows.logs import configure_logging, kind_of
 from workflows.temporal_link import connect
 from workflows.visibility import register
 

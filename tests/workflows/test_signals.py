@@ -17,9 +17,9 @@ from tests.workflows.harness import (
     settings_for,
     until,
 )
+from workflows.deliveries import MERGES_A_SIGNAL, Delivery, next_signal
 from workflows.delivery import DeliveryLoop
 from workflows.ids import publication_workflow_id
-from workflows.signals import MERGES_A_SIGNAL, Delivery, next_signal
 from workflows.temporal_link import connect
 
 
