@@ -12,8 +12,8 @@ ORGANIZATION = ""
 """The owner of the organization's own chain; a project's is its id."""
 
 REFS = text("""
-    select '' as owner, r.org_id is not null as kept, r.commit_id, coalesce(r.version, 0) as version
-    from (select cast(:org_id as text) as org_id) o left join organization_refs r on r.org_id = o.org_id
+    select '' as owner, count(*) > 0 as kept, max(commit_id) as commit_id, coalesce(max(version), 0) as version
+    from organization_refs where org_id = :org_id
     union all
     select p.project_id, r.project_id is not null, r.commit_id, coalesce(r.version, 0)
     from projects p left join project_refs r on r.org_id = p.org_id and r.project_id = p.project_id

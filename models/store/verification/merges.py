@@ -12,24 +12,37 @@ from models.store.verification.findings import Finding
 from models.store.verification.snapshot import Snapshot
 from models.store.verification.submissions import state_of
 
-# What the commit's rows say of each Memory that the merged submission touched. Rows are looked up one by one: a join
-# with rows that are in no statistics yet may be planned as all with all.
+# What the commit's rows say of each Memory that the merged submission touched: its last version up to the commit's,
+# found by sorting both together.
 PUBLISHED = text("""
-    select r.review_id, r.project_id, r.result_hash, s.memory_id, s.created_for,
+    with touched as (
+        select r.review_id, r.project_id, r.result_hash, s.memory_id, s.created_for, c.version
+        from reviews r
+        join review_submission_states s
+          on s.org_id = r.org_id and s.review_id = r.review_id and s.number = r.submission
+        left join commits c on c.org_id = r.org_id and c.commit_id = r.merged_commit_id
+        where r.org_id = :org_id and r.status = 'merged' and (c.version is not null or r.merged_commit_id is null)
+    ),
+    sorted as (
+        select review_id, project_id, result_hash, memory_id, created_for, version,
+               max(said) over (partition by memory_id order by version) as said
+        from (
+            select review_id, project_id, result_hash, memory_id, created_for, version, cast(null as integer) as said
+            from touched
+            union all
+            select null, null, null, memory_id, null, from_version, from_version
+            from memory_versions where org_id = :org_id
+        ) both_kinds
+    )
+    select s.review_id, s.project_id, s.result_hash, s.memory_id, s.created_for,
            v.path, v.description, v.blob_id, b.content_hash
-    from reviews r
-    join review_submission_states s
-      on s.org_id = r.org_id and s.review_id = r.review_id and s.number = r.submission
-    left join commits c on c.org_id = r.org_id and c.commit_id = r.merged_commit_id
-    left join lateral (
-        select path, description, blob_id from memory_versions
-        where org_id = :org_id and memory_id = s.memory_id and from_version <= c.version
-          and (to_version is null or to_version > c.version)
-        order by from_version desc limit 1
-    ) v on true
-    left join lateral (select content_hash from blobs where org_id = :org_id and blob_id = v.blob_id limit 1) b on true
-    where r.org_id = :org_id and r.status = 'merged' and (c.version is not null or r.merged_commit_id is null)
-    order by r.review_id, s.memory_id
+    from sorted s
+    left join memory_versions v
+      on v.org_id = :org_id and v.memory_id = s.memory_id and v.from_version = s.said
+     and v.from_version <= s.version and (v.to_version is null or v.to_version > s.version)
+    left join blobs b on b.org_id = :org_id and b.blob_id = v.blob_id
+    where s.review_id is not null
+    order by s.review_id, s.memory_id
 """)
 UNTOUCHED = text("""
     with changes as (

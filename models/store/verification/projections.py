@@ -19,39 +19,48 @@ OVERLAPS = text("""
     order by project_id, memory_id, from_version
 """)
 STANDPOINTS = text("""
-    select c.project_id, c.version, c.commit_id, c.org_commit_id, o.version as stands_on, r.version as reached,
+    select c.project_id, c.version, c.commit_id, c.org_commit_id, o.version as stands_on,
+           (select version from organization_refs where org_id = :org_id) as reached,
            lag(o.version) over (partition by c.project_id order by c.version) as before
     from commits c
     left join commits o on o.org_id = c.org_id and o.commit_id = c.org_commit_id and o.scope = 'org'
-    left join organization_refs r on r.org_id = c.org_id
     where c.org_id = :org_id and c.scope = 'project'
     order by c.project_id, c.version
 """)
 # Each entry beside what the Memory said at the organization's version that the entry's first commit stands on, and the
-# version that its last commit before the next change stood on. Texts are looked up one by one: a join with rows that
-# are in no statistics yet may be planned as all with all.
+# version that its last commit before the next change stood on. The Memory's last version up to the former is
+# found by sorting both together.
 WRONG_ENTRIES = text("""
     with stands as materialized (
         select c.project_id, c.version, o.version as stands_on
         from commits c join commits o on o.org_id = c.org_id and o.commit_id = c.org_commit_id and o.scope = 'org'
         where c.org_id = :org_id and c.scope = 'project'
+    ),
+    sorted as (
+        select memory_id, at, project_id, from_version, max(said) over (partition by memory_id order by at) as said
+        from (
+            select memory_id, from_version as at, from_version as said, null as project_id, 0 as from_version
+            from memory_versions where org_id = :org_id
+            union all
+            select p.memory_id, b.stands_on, null, p.project_id, p.from_version
+            from projection_versions p
+            join stands b on b.project_id = p.project_id and b.version = p.from_version
+            where p.org_id = :org_id and p.memory_id <> :selection
+        ) both_kinds
     )
-    select p.project_id, p.memory_id, p.from_version, b.stands_on, v.to_version as changed,
+    select p.project_id, p.memory_id, p.from_version, s.at as stands_on, v.to_version as changed,
            p.path, p.description, p.blob_id, v.path as said_path, v.description as said_description,
            v.blob_id as said_blob_id
-    from projection_versions p
-    join stands b on b.project_id = p.project_id and b.version = p.from_version
+    from sorted s
+    join projection_versions p
+      on p.org_id = :org_id and p.project_id = s.project_id and p.memory_id = s.memory_id
+     and p.from_version = s.from_version
     left join stands e on e.project_id = p.project_id and e.version = p.to_version
-    left join organization_refs r on r.org_id = p.org_id
-    left join lateral (
-        select path, description, blob_id, to_version from memory_versions
-        where org_id = :org_id and memory_id = p.memory_id and from_version <= b.stands_on
-          and (to_version is null or to_version > b.stands_on)
-        order by from_version desc limit 1
-    ) v on true
-    where p.org_id = :org_id and p.memory_id <> :selection
-      and ((v.path, v.description, v.blob_id) is distinct from (p.path, p.description, p.blob_id)
-           or v.to_version < coalesce(e.stands_on, r.version + 1))
+    left join memory_versions v
+      on v.org_id = :org_id and v.memory_id = s.memory_id and v.from_version = s.said
+     and (v.to_version is null or v.to_version > s.at)
+    where (v.path, v.description, v.blob_id) is distinct from (p.path, p.description, p.blob_id)
+       or v.to_version < coalesce(e.stands_on, (select version + 1 from organization_refs where org_id = :org_id))
     order by p.project_id, p.from_version, p.memory_id
 """)
 

@@ -76,8 +76,10 @@ def _declared() -> list[tuple[str, str, Select[tuple[object, ...]]]]:
 def _dangling(table: Table, constraint: ForeignKeyConstraint) -> Select[tuple[object, ...]]:
     """The keys of the rows that name a row which is not there; nulls name nothing."""
     pairs = [(element.parent, element.column) for element in constraint.elements]
-    there = exists().where(*(parent == child for child, parent in pairs))
+    # The organization is a constant: compared with a column, a parent that has no other key could not be hashed.
+    organization = bindparam("org_id")
+    there = exists().where(*(parent == (organization if child.name == "org_id" else child) for child, parent in pairs))
     named = {column.name: column for column in (*table.primary_key.columns, *(child for child, _ in pairs))}
     return select(*(column for name, column in named.items() if name != "org_id" or len(named) == 1)).where(
-        table.c.org_id == bindparam("org_id"), *(child.is_not(None) for child, _ in pairs), ~there
+        table.c.org_id == organization, *(child.is_not(None) for child, _ in pairs), ~there
     )

@@ -15,8 +15,7 @@ from models.rules.states import Body, MemoryState, State
 from models.store.verification.findings import Finding
 from models.store.verification.snapshot import Snapshot
 
-# The operations in order, each with what the submission keeps of its Memory's base. Texts are looked up one by one: a
-# join with rows that are in no statistics yet may be planned as all with all.
+# The operations in order, each with what the submission keeps of its Memory's base.
 STEPS = text("""
     select r.review_id, r.project_id, r.result_hash, m.position, o.index, o.action, o.memory_id,
            o.path, o.new_path, o.blob_id, o.content_hash, o.description,
@@ -27,9 +26,7 @@ STEPS = text("""
     join draft_operations o on o.org_id = m.org_id and o.draft_id = m.draft_id
     left join review_submission_states t
       on t.org_id = m.org_id and t.review_id = m.review_id and t.number = m.number and t.memory_id = o.memory_id
-    left join lateral (
-        select content_hash from blobs where org_id = :org_id and blob_id = t.base_blob_id limit 1
-    ) b on true
+    left join blobs b on b.org_id = :org_id and b.blob_id = t.base_blob_id
     where r.org_id = :org_id and r.status in ('open', 'approved', 'merged')
     order by r.review_id, m.position, o.index
 """)

@@ -18,6 +18,10 @@ PATIENT = (
     text("set idle_in_transaction_session_timeout = '15min'"),
     # A cursor's plan is chosen for its first tenth by default, which is wrong for what is read to its end.
     text("set cursor_tuple_fraction = 1.0"),
+    # After a restore or a large import the planner knows nothing of the rows, takes them for few and compares all with
+    # all. Sorting and hashing cost the same whatever it believes.
+    text("set enable_nestloop = off"),
+    text("set jit = off"),
 )
 PATIENT_AS_A_WHOLE = text("set transaction_timeout = '12h'")
 VERSION = text("select cast(current_setting('server_version_num') as integer)")
@@ -35,12 +39,12 @@ class Snapshot:
         self._connection = connection
         self._progress = progress
 
-    def rows(self, statement: Executable, **values: object) -> Iterator[RowMapping]:
-        """The rows of a statement that names its organization `:org_id`; a thousand at a time are in memory."""
+    def rows(self, statement: Executable, *, at_once: int = ROWS_A_FETCH, **values: object) -> Iterator[RowMapping]:
+        """The rows of a statement that names its organization `:org_id`; `at_once` of them are in memory."""
         result = self._connection.execute(
-            statement, {"org_id": self.org_id, **values}, execution_options={"yield_per": ROWS_A_FETCH}
+            statement, {"org_id": self.org_id, **values}, execution_options={"yield_per": at_once}
         )
-        for rows in result.mappings().partitions(ROWS_A_FETCH):
+        for rows in result.mappings().partitions(at_once):
             self.rows_read += len(rows)
             if self._progress is not None:
                 self._progress(self.rows_read)

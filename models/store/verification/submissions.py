@@ -26,9 +26,7 @@ STATES = text("""
     from review_submissions s
     join reviews r on r.org_id = s.org_id and r.review_id = s.review_id
     left join review_submission_states t on t.org_id = s.org_id and t.review_id = s.review_id and t.number = s.number
-    left join lateral (
-        select content_hash from blobs where org_id = :org_id and blob_id = t.blob_id limit 1
-    ) b on true
+    left join blobs b on b.org_id = :org_id and b.blob_id = t.blob_id
     where s.org_id = :org_id order by s.review_id, s.number, t.memory_id
 """)
 

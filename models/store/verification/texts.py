@@ -1,4 +1,4 @@
-"""Texts: every body hashes to the ids that it is kept under, and is normalized; ten megabytes are in memory at most."""
+"""Texts: every body hashes to the ids that it is kept under, and is normalized; some of them are in memory at a time."""
 
 import json
 from collections.abc import Iterator
@@ -11,64 +11,30 @@ from models.rules.hashes import blob_id, content_hash, selection_body
 from models.store.verification.findings import Finding, shown
 from models.store.verification.snapshot import Snapshot
 
-BYTES_A_BATCH = 8_388_608
-ROWS_A_BATCH = 500
+TEXTS_AT_ONCE = 32
+"""A text has 262,144 bytes at most."""
 
-BLOB_SIZES = text("""
-    select blob_id as id, '' as part, octet_length(content) as size from blobs where org_id = :org_id order by blob_id
-""")
-BLOBS = text("""
-    select blob_id as id, '' as part, blob_id, content_hash, content from blobs
-    where org_id = :org_id and blob_id = any(:ids)
-""")
-DRAFT_SIZES = text("""
-    select draft_id as id, cast(index as text) as part, octet_length(content) as size from draft_operations
-    where org_id = :org_id and content is not null order by draft_id, index
-""")
-DRAFT_TEXTS = text("""
-    select o.draft_id as id, cast(o.index as text) as part, o.blob_id, o.content_hash, o.content
-    from unnest(cast(:ids as text[]), cast(:parts as text[])) as named(id, part)
-    join draft_operations o on o.org_id = :org_id and o.draft_id = named.id and o.index = cast(named.part as integer)
-""")
-STAGED_SIZES = text("""
-    select import_id as id, path as part, octet_length(content) as size from import_files
-    where org_id = :org_id and content is not null and blob_id is not null order by import_id, path
-""")
-STAGED_TEXTS = text("""
-    select f.import_id as id, f.path as part, f.blob_id, f.content_hash, f.content
-    from unnest(cast(:ids as text[]), cast(:parts as text[])) as named(id, part)
-    join import_files f on f.org_id = :org_id and f.import_id = named.id and f.path = named.part
-""")
+# In no order: to sort them would be to write all texts once more.
+TEXTS = {
+    "blob": text("""
+        select blob_id as id, '' as part, blob_id, content_hash, content from blobs where org_id = :org_id
+    """),
+    "an operation of Draft": text("""
+        select draft_id as id, cast(index as text) as part, blob_id, content_hash, content from draft_operations
+        where org_id = :org_id and content is not null
+    """),
+    "a file of import": text("""
+        select import_id as id, path as part, blob_id, content_hash, content from import_files
+        where org_id = :org_id and content is not null and blob_id is not null
+    """),
+}
 
 
 def check_texts(snapshot: Snapshot) -> Iterator[Finding]:
     """Blobs, the texts that Drafts carry, and those that imports have staged."""
-    for sizes, texts, kind in (
-        (BLOB_SIZES, BLOBS, "blob"),
-        (DRAFT_SIZES, DRAFT_TEXTS, "an operation of Draft"),
-        (STAGED_SIZES, STAGED_TEXTS, "a file of import"),
-    ):
-        for batch in _batches(snapshot.rows(sizes)):
-            for row in snapshot.all(texts, ids=[each["id"] for each in batch], parts=[each["part"] for each in batch]):
-                yield from _check_text(row, f"{kind} {row['id']} {shown(row['part'])}" if row["part"] else _blob(row))
-
-
-def _blob(row: RowMapping) -> str:
-    return f"blob {row['id']}"
-
-
-def _batches(sizes: Iterator[RowMapping]) -> Iterator[list[RowMapping]]:
-    """Rows whose texts fit together; a larger one comes alone."""
-    batch: list[RowMapping] = []
-    total = 0
-    for row in sizes:
-        if batch and (total + row["size"] > BYTES_A_BATCH or len(batch) == ROWS_A_BATCH):
-            yield batch
-            batch, total = [], 0
-        batch.append(row)
-        total += row["size"]
-    if batch:
-        yield batch
+    for kind, texts in TEXTS.items():
+        for row in snapshot.rows(texts, at_once=TEXTS_AT_ONCE):
+            yield from _check_text(row, f"{kind} {row['id']}" + (f" {shown(row['part'])}" if row["part"] else ""))
 
 
 def _check_text(row: RowMapping, where: str) -> Iterator[Finding]:
