@@ -33,11 +33,11 @@ def without_statistics(connection: Connection) -> None:
     connection.execute(text(f"update pg_class set reltuples = -1, relpages = 0 where oid in {ours}"))  # noqa: S608
 
 
-def statements(place: Somewhere) -> dict[str, object]:
+def statements(place: Somewhere) -> dict[str, dict[str, object]]:
     """Every statement of a verification, with its last parameters."""
-    read: dict[str, object] = {}
+    read: dict[str, dict[str, object]] = {}
 
-    def keep(_: Connection, _cursor: object, statement: str, parameters: object, *_rest: object) -> None:
+    def keep(_: Connection, _cursor: object, statement: str, parameters: dict[str, object], *_rest: object) -> None:
         read[statement] = parameters
 
     with reading(place.engine) as connection:

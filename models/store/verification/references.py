@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import cache
 
-from sqlalchemy import ForeignKeyConstraint, Select, Table, bindparam, exists, select, text
+from sqlalchemy import BindParameter, ForeignKeyConstraint, Select, Table, bindparam, exists, select, text
 from sqlmodel import SQLModel
 
 import models.tables  # noqa: F401  (registers the schema)
@@ -77,7 +77,7 @@ def _dangling(table: Table, constraint: ForeignKeyConstraint) -> Select[tuple[ob
     """The keys of the rows that name a row which is not there; nulls name nothing."""
     pairs = [(element.parent, element.column) for element in constraint.elements]
     # The organization is a constant: compared with a column, a parent that has no other key could not be hashed.
-    organization = bindparam("org_id")
+    organization: BindParameter[str] = bindparam("org_id")
     there = exists().where(*(parent == (organization if child.name == "org_id" else child) for child, parent in pairs))
     named = {column.name: column for column in (*table.primary_key.columns, *(child for child, _ in pairs))}
     return select(*(column for name, column in named.items() if name != "org_id" or len(named) == 1)).where(

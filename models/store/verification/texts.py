@@ -1,4 +1,4 @@
-"""Texts: every body hashes to the ids that it is kept under, and is normalized; some of them are in memory at a time."""
+"""Texts: every body hashes to the ids that it is kept under, and is normalized; few of them are in memory at a time."""
 
 import json
 from collections.abc import Iterator
