@@ -3,20 +3,24 @@
 import http
 import http.client
 import os
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import psutil
 
 from canonry.embedded.disk import START_MB, require_room
-from canonry.embedded.locks import take_lock
+from canonry.embedded.locks import OwnerLock, take_lock
 from canonry.embedded.placement import data_folder, log_of, logs_of, usable
 from canonry.embedded.ports import LOOPBACK, require_free
 from canonry.embedded.postgres import RunningPostgres, require_startable, start_postgres
-from canonry.embedded.processes import log_tail
+from canonry.embedded.processes import log_tail, send
+from canonry.embedded.queries import forget_client_settings
 from canonry.embedded.temporal import RunningTemporal, launch_temporal
 from canonry.failures import CommandFailed, StartFailed
 from canonry.loading import BEGAN
@@ -36,6 +40,8 @@ ANSWER_LIMIT_S = 10
 POLL_S = 0.05
 # A service that outlives its own grace is stuck.
 KILL_AFTER_S = 5
+# A part that takes longer to end is named.
+PATIENCE_S = 3.0
 STOP_ORDER = ("api", "worker", "temporal", "postgres")
 
 
@@ -100,24 +106,41 @@ def started(settings: Settings, report: Callable[[str], None]) -> Iterator[Runni
         data = data_folder(settings.data)
         require_room(data, START_MB)
     parts: list[Part] = []
-    with stoppable(), _only_one(settings, data):
+    with stoppable(), _only_one(settings, data) as lock:
         supervisor = None
         try:
             with usable(data):
-                running = _start(settings, data, parts, report)
+                running = _start(settings, data, parts, lock, report)
             supervisor = running.supervisor
             yield running
         finally:
             no_longer_stoppable()
+            write_holder(lock, _url(settings), stopping=True)
             if supervisor is not None:
                 report("Stopping …")
                 supervisor.stop()
-            for part in sorted(parts, key=lambda each: STOP_ORDER.index(each.name)):
-                part.stop()
+            stop_parts(parts, report)
 
 
-def _start(settings: Settings, data: Path, parts: list[Part], report: Callable[[str], None]) -> RunningCanonry:
+def stop_parts(parts: Sequence[Part], report: Callable[[str], None]) -> None:
+    """Stop the parts in their order, and say which one takes long."""
+    for part in parts:
+        send(part.pid, signal.SIGCONT)  # whoever waits for a frozen one would wait in vain
+    for part in sorted(parts, key=lambda each: STOP_ORDER.index(each.name)):
+        told = threading.Timer(PATIENCE_S, report, [f"Waiting for {part.name} (process {part.pid}) to end …"])
+        told.start()
+        try:
+            part.stop()
+        finally:
+            told.cancel()
+
+
+def _start(
+    settings: Settings, data: Path, parts: list[Part], lock: OwnerLock, report: Callable[[str], None]
+) -> RunningCanonry:
     """Start all parts, each noted in `parts` as soon as it runs, so that whoever called can stop them."""
+    if settings.database_url is None:
+        forget_client_settings()
     environment = {**os.environ, f"{PREFIX}DATA": str(data), f"{PREFIX}PORT": str(settings.port)}
     # It loads while the servers start, which takes less time.
     api = _load_service("api", settings, data, environment)
@@ -135,13 +158,30 @@ def _start(settings: Settings, data: Path, parts: list[Part], report: Callable[[
         temporal.wait_until_ready()
     addresses = _addresses(settings, database_url, temporal)
     api.begin(addresses)
+    _wait_until_ready(settings, parts)
+    # Last, to leave the processors to the others: what is accepted before it works waits for it.
     worker = _load_service("worker", settings, data, environment)
     parts.append(worker)
     worker.begin(addresses)
-    _wait_until_ready(settings, parts)
     ui_url = addresses.get(f"{PREFIX}TEMPORAL_UI_URL")
     seconds = time.monotonic() - BEGAN
-    return RunningCanonry(_url(settings), ui_url, data, new_secret, seconds, parts, Supervisor(parts, report))
+    supervisor = Supervisor(parts, report, partial(_require_place, data, parts, lock))
+    return RunningCanonry(_url(settings), ui_url, data, new_secret, seconds, parts, supervisor)
+
+
+def _require_place(data: Path, parts: Sequence[Part], lock: OwnerLock) -> None:
+    """See that the files are where they were: a part that is started by its path could be a second one on another's.
+
+    Raises:
+        CommandFailed: somebody moved, replaced or deleted them.
+    """
+    locks = [lock, *(part.lock for part in parts if isinstance(part, RunningPostgres | RunningTemporal))]
+    lost = next((each.path for each in locks if each is not None and not each.is_in_place), None)
+    if lost is not None:
+        raise CommandFailed(
+            f"The data folder {data} was moved, replaced or deleted while Canonry ran on it ({lost} is not the file"
+            " that this process holds); everything is stopped. Start it again where the folder is now."
+        )
 
 
 def _addresses(settings: Settings, database_url: str, temporal: RunningTemporal | None) -> Mapping[str, str]:
@@ -156,12 +196,16 @@ def _addresses(settings: Settings, database_url: str, temporal: RunningTemporal 
 
 
 @contextmanager
-def _only_one(settings: Settings, data: Path) -> Iterator[None]:
+def _only_one(settings: Settings, data: Path) -> Iterator[OwnerLock]:
     """Hold the folder's lock; whoever else wants to start reads there who has it."""
     with usable(data):
         lock = take_lock(data / UP_LOCK)
     if lock is None:
         other = read_holder(data)
+        if other.is_stopping:
+            raise CommandFailed(
+                f"The Canonry on {data}, process {other.pid}, is stopping; start again when that has ended."
+            )
         text = f"Canonry already runs on {data}: process {other.pid}, {other.url or 'still starting'}."
         raise AlreadyRunning(text, other.url)
     try:
@@ -171,7 +215,7 @@ def _only_one(settings: Settings, data: Path) -> Iterator[None]:
                 require_startable(data)
             write_holder(lock, _url(settings))
             turn_over(logs_of(data))
-        yield
+        yield lock
     finally:
         lock.release()
 
