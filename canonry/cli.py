@@ -3,8 +3,7 @@
 # ruff: noqa: PLC0415  (a command loads only what it runs: the supervisor stays small, `--help` instant)
 
 import argparse
-import io
-import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -12,36 +11,29 @@ from typing import TYPE_CHECKING
 from canonry.failures import CommandFailed
 from canonry.loading import loading
 from canonry.signals import Stopped
+from canonry.terminal import written
 
 if TYPE_CHECKING:
     from models.settings import Settings
 
-INTERRUPTED = 130
-"""What shells expect after Ctrl-C."""
+KILLED_BY = 128
+"""What shells add to the number of the signal that ended a command."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run one subcommand; an expected failure is one sentence on stderr and exit code 1, a stop signal exit code 0."""
-    _escape_what_cannot_be_shown()
-    chosen = _parser().parse_args(arguments)
-    try:
-        chosen.run(chosen)
-        sys.stdout.flush()  # here, where a reader that has gone can still be told apart
-    except CommandFailed as failure:
-        sys.exit(f"canonry {chosen.command}: {failure}")
-    except Stopped:
-        sys.exit(0)
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:  # whoever read our output has enough; nothing may be flushed into it at the end
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+    """Run one subcommand; an expected failure is one sentence on stderr and exit code 1.
 
-
-def _escape_what_cannot_be_shown() -> None:
-    """A terminal of another encoding sees an escape for what it has no letter for; standard error does so anyway."""
-    if isinstance(sys.stdout, io.TextIOWrapper):  # not where a caller collects the output
-        sys.stdout.reconfigure(errors="backslashreplace")
+    A stop signal is 128 and its number, unless the command had nothing left to do but to serve.
+    """
+    with written():
+        chosen = _parser().parse_args(arguments)
+        try:
+            chosen.run(chosen)
+        except CommandFailed as failure:
+            sys.exit(f"canonry {chosen.command}: {failure}")
+        except KeyboardInterrupt as interrupt:
+            print(f"canonry {chosen.command}: Interrupted.", file=sys.stderr)
+            sys.exit(KILLED_BY + (interrupt.number if isinstance(interrupt, Stopped) else signal.SIGINT))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -20,7 +20,7 @@ from canonry.diagnosis.temporal import temporal_line
 from canonry.embedded.cluster import ROLE, recorded_server
 from canonry.embedded.placement import Home, look_up
 from canonry.embedded.postgres import is_there
-from canonry.embedded.queries import url_of
+from canonry.embedded.queries import forget_client_settings, url_of
 from canonry.failures import StartFailed
 from models.settings import Settings
 
@@ -132,6 +132,7 @@ def _database(site: _Site) -> Iterator[Line]:
         if server is None:
             yield unknown("operations", "not known while the database is stopped")
             return
+        forget_client_settings()
         yield from database_lines(site.settings, url_of(server.socket_dir, ROLE, ROLE), ours=True)
 
 

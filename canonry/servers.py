@@ -11,7 +11,6 @@ from canonry.embedded.ports import free_port
 from canonry.failures import CommandFailed
 from canonry.preparation import OWNER_TOKEN
 from canonry.remote import Remote
-from canonry.signals import Stopped
 from canonry.stack import AlreadyRunning, started
 from models.settings import Settings
 
@@ -25,7 +24,7 @@ def reached(settings: Settings, report: Callable[[str], None]) -> Iterator[Remot
 
     Raises:
         CommandFailed: there is no token, or nothing can be started.
-        KeyboardInterrupt: a stop signal while our own servers run; they are stopped first.
+        Stopped: a stop signal while our own servers run; they are stopped first.
     """
     token = os.environ.get("CANONRY_TOKEN") or None
     with ExitStack() as stack:
@@ -46,17 +45,14 @@ def reached(settings: Settings, report: Callable[[str], None]) -> Iterator[Remot
 @contextmanager
 def _local_server(settings: Settings, report: Callable[[str], None]) -> Iterator[str]:
     """The URL of the stack on the data folder: the one that runs, or one of our own on a port of its own."""
-    try:
-        with ExitStack() as stack:
-            try:
-                url = stack.enter_context(started(settings.model_copy(update={"port": free_port()}), report)).url
-            except AlreadyRunning as other:
-                if not other.url:
-                    raise
-                url = other.url
-            yield url
-    except Stopped:
-        raise KeyboardInterrupt from None  # an unfinished command has not succeeded, as a stopped server has
+    with ExitStack() as stack:
+        try:
+            url = stack.enter_context(started(settings.model_copy(update={"port": free_port()}), report)).url
+        except AlreadyRunning as other:
+            if not other.url:
+                raise
+            url = other.url
+        yield url
 
 
 def owner_token(data: Path) -> str:

@@ -9,7 +9,11 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Stopped(KeyboardInterrupt):
-    """Somebody asked us to stop; it is not a failure."""
+    """Somebody asked us to stop by the signal `number`: no failure of what serves, and the end of what works."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
 
 
 @contextmanager
@@ -41,7 +45,7 @@ def _heeded() -> list[signal.Signals]:
 
 def _stop(number: int, frame: FrameType | None) -> None:
     no_longer_stoppable()
-    raise Stopped
+    raise Stopped(number)
 
 
 def _ignore(number: int, frame: FrameType | None) -> None:

@@ -17,6 +17,7 @@ LONGEST_PAUSE_S = 10.0
 MOST_DEATHS = 5
 WITHIN_S = 60.0
 LOOK_EVERY_S = 0.1
+PLACE_EVERY_S = 1.0
 
 
 class Part(Protocol):
@@ -65,15 +66,30 @@ class Deaths:
         return float(min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** (len(self.times) - 1)))
 
 
-class Supervisor:
-    """Watches parts from a thread of its own until it is stopped, or one of them cannot be kept alive."""
+def _anywhere() -> None:
+    """For parts whose files nobody can move."""
 
-    def __init__(self, parts: Sequence[Part], report: Callable[[str], None]) -> None:
+
+class Supervisor:
+    """Watches parts from a thread of its own until it is stopped, or one of them cannot be kept alive.
+
+    Args:
+        parts: what is kept alive.
+        report: takes a line for a person.
+        require_place: raises CommandFailed when the parts' files are no longer where they were; asked every second,
+            and before a part is started again, which finds its files by their path.
+    """
+
+    def __init__(
+        self, parts: Sequence[Part], report: Callable[[str], None], require_place: Callable[[], None] = _anywhere
+    ) -> None:
         self._parts = parts
         self._report = report
+        self._require_place = require_place
+        self._place_due_at = 0.0
         self._deaths = {part.name: Deaths() for part in parts}
         self._starts_at: dict[str, float] = {}
-        self._failure: CommandFailed | None = None
+        self._failure: Exception | None = None
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="supervisor", daemon=True)
         self._thread.start()
@@ -82,7 +98,7 @@ class Supervisor:
         """Return after `stop`.
 
         Raises:
-            CommandFailed: a part died too often; the text quotes its log.
+            CommandFailed: a part died too often, and the text quotes its log; or its files are gone.
         """
         self._ended.wait()
         if self._failure is not None:
@@ -94,9 +110,19 @@ class Supervisor:
         self._thread.join()
 
     def _watch(self) -> None:
-        while not self._ended.wait(LOOK_EVERY_S):
-            for part in self._parts:
-                self._look_after(part)
+        try:
+            while not self._ended.wait(LOOK_EVERY_S):
+                self._look_after_place()
+                for part in self._parts:
+                    self._look_after(part)
+        except Exception as failure:  # noqa: BLE001  (raised again by `wait`: parts that nobody watches are worse)
+            self._failure = failure
+            self._ended.set()
+
+    def _look_after_place(self) -> None:
+        if time.monotonic() >= self._place_due_at:
+            self._require_place()
+            self._place_due_at = time.monotonic() + PLACE_EVERY_S
 
     def _look_after(self, part: Part) -> None:
         starts_at = self._starts_at.get(part.name)
@@ -108,6 +134,7 @@ class Supervisor:
             self._mourn(part, log_tail(part.log))
 
     def _try_again(self, part: Part) -> None:
+        self._require_place()
         try:
             part.relaunch()
         except StartFailed as failure:
@@ -117,11 +144,9 @@ class Supervisor:
         deaths = self._deaths[part.name]
         deaths.add(time.monotonic())
         if deaths.too_many:
-            self._failure = CommandFailed(
+            raise CommandFailed(
                 f"{part.name} ended {MOST_DEATHS} times within {WITHIN_S:.0f} s"
                 f"{fullness(part.log.parent)}, the last time with:\n{last_words}"
             )
-            self._ended.set()
-            return
         self._report(f"{part.name} ended; starting it again in {deaths.pause_s:g} s ({part.log})")
         self._starts_at[part.name] = time.monotonic() + deaths.pause_s

@@ -1,8 +1,10 @@
 """`canonry up`: start everything, say where it is, serve until somebody stops it."""
 
 import sys
+from contextlib import suppress
 
 from canonry.embedded.postgres import is_there
+from canonry.signals import Stopped
 from canonry.stack import RunningCanonry, started
 from models.settings import Settings
 
@@ -14,13 +16,15 @@ def run(settings: Settings, *, leave: bool) -> None:
 
     Raises:
         CommandFailed: it does not start, or a part cannot be kept alive.
+        Stopped: a stop signal before it was ready; everything is stopped first.
     """
     print(opening(settings), flush=True)
     with started(settings, report) as running:
         print(describe(running), flush=True)
         if not leave:
-            print("\nCtrl-C stops it.", flush=True)
-            running.wait()
+            with suppress(Stopped):
+                print("\nCtrl-C stops it.", flush=True)
+                running.wait()
 
 
 def opening(settings: Settings) -> str:
@@ -35,7 +39,8 @@ def opening(settings: Settings) -> str:
 
 def report(line: str) -> None:
     """One line for the person at the terminal."""
-    print(line, file=sys.stderr, flush=True)
+    with suppress(OSError):  # a closed terminal is no reason to stop serving
+        print(line, file=sys.stderr, flush=True)
 
 
 def describe(running: RunningCanonry) -> str:

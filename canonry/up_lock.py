@@ -7,6 +7,7 @@ from pathlib import Path
 from canonry.embedded.locks import OwnerLock, read_note
 
 UP_LOCK = "up.lock"
+STOPPING = "stopping"
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,14 +16,16 @@ class Holder:
 
     pid: str
     url: str
+    is_stopping: bool
 
 
-def write_holder(lock: OwnerLock, url: str) -> None:
-    """Say that it is us, and where we serve."""
-    lock.write(f"{os.getpid()} {url}")
+def write_holder(lock: OwnerLock, url: str, *, stopping: bool = False) -> None:
+    """Say that it is us, and where we serve, or where we are about to end."""
+    lock.write(f"{os.getpid()} {url}{' ' + STOPPING if stopping else ''}")
 
 
 def read_holder(data: Path) -> Holder:
     """What the last holder of the folder's lock left; it may have ended since."""
-    pid, _, url = read_note(data / UP_LOCK).partition(" ")
-    return Holder(pid, url)
+    pid, _, rest = read_note(data / UP_LOCK).partition(" ")
+    url, _, state = rest.partition(" ")
+    return Holder(pid, url, state == STOPPING)

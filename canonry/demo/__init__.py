@@ -1,7 +1,7 @@
 """`canonry demo`: start everything, tell how knowledge is published, and go on serving."""
 
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 from canonry.demo.display import Display, a_console
 from canonry.demo.ending import next_steps, summary
@@ -20,7 +20,7 @@ def run(settings: Settings, *, leave: bool) -> None:
 
     Raises:
         CommandFailed: it does not start, or a step is refused.
-        KeyboardInterrupt: a stop signal before the story ended; everything is stopped first.
+        Stopped: a stop signal before the story ended; everything is stopped first.
     """
     console = a_console()
     display = Display(console, COLOURS, CHAPTERS)
@@ -36,14 +36,12 @@ def run(settings: Settings, *, leave: bool) -> None:
         owner = Remote(running.url, owner_token(running.data), told)
         stack.callback(owner.close)
         began = time.monotonic()
-        try:
-            with display.live():
-                figures = tell(owner, running, display)
-        except Stopped:
-            raise KeyboardInterrupt from None  # half a story is no success
+        with display.live():
+            figures = tell(owner, running, display)
         say(summary(figures, time.monotonic() - began))
         say(describe(running))
         if not leave:
             say(next_steps(running, figures))
-            say("\nCtrl-C stops it; `make demo` shows it again, `make up` only serves.")
-            running.wait()
+            with suppress(Stopped):
+                say("\nCtrl-C stops it; `make demo` shows it again, `make up` only serves.")
+                running.wait()

@@ -25,7 +25,10 @@ def require_room(folder: Path, megabytes: int) -> None:
 
 def fullness(folder: Path) -> str:
     """A remark for a message about something that failed; empty while the disk has room."""
-    free = _free_mb(folder)
+    try:
+        free = _free_mb(folder)
+    except OSError:  # the folder is gone, or its disk does not answer: that is said elsewhere
+        return ""
     return f" (the disk of {folder} is full: {free} MB are left)" if free < START_MB else ""
 
 

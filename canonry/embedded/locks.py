@@ -20,6 +20,18 @@ class OwnerLock:
         os.ftruncate(self.descriptor, 0)
         os.pwrite(self.descriptor, text.encode(), 0)
 
+    @property
+    def is_in_place(self) -> bool:
+        """Whether whoever opens the path now finds this lock: not where a folder above it was moved, or replaced."""
+        held = os.fstat(self.descriptor)
+        try:
+            found = self.path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError:  # a disk that does not answer says nothing about whose it is
+            return True
+        return (found.st_dev, found.st_ino) == (held.st_dev, held.st_ino)
+
     def release(self) -> None:
         """Let the next owner in; a second call does nothing."""
         if self.descriptor >= 0:

@@ -33,7 +33,7 @@ from canonry.embedded.processes import (
     wait_until_gone,
     works_in,
 )
-from canonry.embedded.queries import complaint_of, ensure_database, url_of
+from canonry.embedded.queries import complaint_of, ensure_database, forget_client_settings, url_of
 from canonry.embedded.sockets import SOCKET_NAME, socket_folder
 from canonry.failures import StartFailed
 
@@ -125,6 +125,7 @@ def start_postgres(data: Path, *, durable: bool = True, report: Report | None = 
     Raises:
         StartFailed: it does not come up; the text quotes its log.
     """
+    forget_client_settings()
     with usable(data):
         home = settle(data)
         home.private_folder("postgres", "run")

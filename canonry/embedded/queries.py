@@ -2,6 +2,7 @@
 
 # ruff: noqa: PLC0415  (the client library loads while the servers start)
 
+import os
 from pathlib import Path
 from urllib.parse import quote
 
@@ -9,6 +10,15 @@ from canonry.embedded.cluster import ROLE, SUPERUSER
 from canonry.failures import StartFailed
 
 CONNECT_LIMIT_S = 5
+
+
+def forget_client_settings() -> None:
+    """Take the user's `PG…` variables from this process, and so from its children: they are meant for another server.
+
+    Call it where the server is the embedded one: a service, a port or options of theirs would change where we connect.
+    """
+    for name in [name for name in os.environ if name.startswith("PG")]:
+        del os.environ[name]
 
 
 def url_of(sockets: Path, role: str, database: str) -> str:

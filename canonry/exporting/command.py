@@ -16,7 +16,7 @@ from canonry.exporting.git import GitHistory
 from canonry.progress import ProgressLine
 from canonry.remote import Remote
 from canonry.servers import reached
-from canonry.signals import Stopped, stoppable
+from canonry.signals import stoppable
 from canonry.snapshots import fetch_snapshot
 from canonry.wording import counted
 from models.schemas.commits import CommitBody, Snapshot
@@ -53,11 +53,8 @@ def run(settings: Settings, options: ExportOptions) -> None:
     """
     require_unused(options.path)
     progress = ProgressLine(Console(stderr=True))
-    try:
-        with stoppable(), reached(settings, progress.say) as remote, progress.shown():
-            exported = _exported(remote, options, progress)
-    except Stopped:
-        raise KeyboardInterrupt from None  # an unfinished export has not succeeded
+    with stoppable(), reached(settings, progress.say) as remote, progress.shown():
+        exported = _exported(remote, options, progress)
     print(exported)
 
 

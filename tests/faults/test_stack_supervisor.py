@@ -10,6 +10,7 @@ import pytest
 
 from canonry.embedded.processes import spawn
 from canonry.failures import CommandFailed, StartFailed
+from canonry.stack import stop_parts
 from canonry.supervisor import MOST_DEATHS, Deaths, Supervisor
 
 
@@ -127,3 +128,49 @@ def test_a_child_of_a_thread_that_ended_lives_on(tmp_path: Path) -> None:
     time.sleep(0.3)  # the kernel sends the parent-death signal with the end of the thread that forked
     assert part.is_running()
     part.stop()
+
+
+def test_a_part_whose_files_are_gone_is_not_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("canonry.supervisor.PLACE_EVERY_S", 60)
+    lost: list[str] = []
+
+    def require_place() -> None:
+        if lost:
+            raise CommandFailed(lost[0])
+
+    part = ShellPart("temporal", tmp_path / "log", "exec sleep 60")
+    supervisor = Supervisor([part], silently, require_place)
+    time.sleep(0.3)
+    lost.append("moved away")
+    part.stop()
+    with pytest.raises(CommandFailed, match="moved away"):
+        supervisor.wait()
+    supervisor.stop()
+    assert len(part.starts) == 1
+
+
+def test_a_supervisor_that_cannot_go_on_says_so(tmp_path: Path) -> None:
+    def breaks() -> None:
+        raise RuntimeError("unheard of")
+
+    part = ShellPart("api", tmp_path / "log", "exec sleep 60")
+    supervisor = Supervisor([part], silently, breaks)
+    with pytest.raises(RuntimeError, match="unheard of"):
+        supervisor.wait()
+    supervisor.stop()
+    part.stop()
+
+
+def test_a_part_that_takes_long_to_end_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slow(ShellPart):
+        def stop(self) -> None:
+            time.sleep(0.3)
+            super().stop()
+
+    monkeypatch.setattr("canonry.stack.PATIENCE_S", 0.1)
+    lines: list[str] = []
+    slow, quick = (
+        kind(name, tmp_path / name, "exec sleep 60") for kind, name in ((Slow, "api"), (ShellPart, "worker"))
+    )
+    stop_parts([quick, slow], lines.append)
+    assert lines == [f"Waiting for api (process {slow.pid}) to end …"]

@@ -41,8 +41,9 @@ def data() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def up() -> Iterator[Up]:
+    """A stack whose user has another PostgreSQL in mind."""
     folder = a_reachable_folder()
-    running = an_up(folder / "data")
+    running = an_up(folder / "data", PGSERVICE="none", PGPORT="1", PGHOST="127.0.0.1", PGOPTIONS="-c none.such=1 -x")
     yield running
     running.child.terminate()
     running.child.wait(60)
@@ -83,6 +84,16 @@ def test_tokens_are_made_listed_and_revoked_beside_a_running_server(up: Up) -> N
         run("token", "revoke", token_id, "--data", str(up.data)), r"canonry token: There is no token .*"
     )
     assert up.readiness()["status"] == "ready"
+
+
+def test_variables_for_another_database_do_not_reach_ours(up: Up) -> None:
+    assert up.readiness()["status"] == "ready"
+    for name in ("api", "worker"):
+        (part,) = up.parts(name)
+        assert [variable for variable in part.environ() if variable.startswith("PG")] == []
+    assert run("token", "list", "--data", str(up.data), PGSERVICE="none", PGPORT="1").returncode == 0
+    told = run("doctor", "--data", str(up.data), PGSERVICE="none", PGPORT="1", CANONRY_PORT=up.url.rpartition(":")[2])
+    assert told.returncode == 0, told.stdout
 
 
 def test_a_second_up_on_the_folder_is_refused_and_names_the_first(up: Up) -> None:
@@ -140,6 +151,26 @@ def test_a_stop_signal_ends_everything_in_order_with_0(data: Path, number: signa
     log = (data / "logs" / "postgres.log").read_text()
     assert "database system is shut down" in log
     assert "Traceback" not in up.text()
+
+
+@pytest.mark.parametrize(("words", "number"), [((), signal.SIGINT), (("--exit",), signal.SIGTERM)])
+def test_a_stop_signal_before_it_is_ready_is_no_success(
+    data: Path, words: tuple[str, ...], number: signal.Signals
+) -> None:
+    child = subprocess.Popen(
+        a_command("up", "--data", str(data), "--port", str(free_port()), *words),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=an_environment(),
+        text=True,
+    )
+    while not any("start-dev" in line for each in processes_of(data) for line in words_of(each)):
+        assert child.poll() is None
+        time.sleep(0.01)
+    child.send_signal(number)
+    _, errors = child.communicate(timeout=GONE_S)
+    assert (child.returncode, errors) == (128 + number, "canonry up: Interrupted.\n")
+    assert_none_left(data)
 
 
 def test_kill_9_of_the_parent_leaves_no_child_and_the_next_start_is_warm(data: Path) -> None:
