@@ -1,10 +1,12 @@
 """The application: a list of steps."""
 
-from starlette.applications import Starlette
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute
-from starlette.routing import Route as AnyMethod
 
 from api import (
     audit,
@@ -25,12 +27,11 @@ from api import (
     tokens,
     users,
 )
-from api.documentation import Documentation
-from api.exchange import exchange
 from api.lifespan import lifespan_of
 from api.middleware import AllowedOrigins, RequestIds
-from api.routing import Route, Routes
-from api.unknown import Endpoint, OneMethod, answer_unknown_routes
+from api.openapi import document_exactly, endpoint_of, responses_of
+from api.routing import Routes
+from api.unknown import answer_unknown_routes
 from models.settings import Settings
 
 RESOURCES: tuple[Routes, ...] = (
@@ -53,35 +54,55 @@ RESOURCES: tuple[Routes, ...] = (
 )
 
 
-def create_app(settings: Settings) -> Starlette:
+def create_app(settings: Settings) -> FastAPI:
     """The API of one process."""
-    app = Starlette(routes=[*_documentation(), *_resources(), *_health()], lifespan=lifespan_of(settings))
-    app.router.redirect_slashes = False
+    app = FastAPI(title="Canonry", version="1", lifespan=lifespan_of(settings), redirect_slashes=False)
+    _add_resources(app)
+    _add_health(app)
     answer_unknown_routes(app, RESOURCES)
     _check_every_request(app, settings)
+    document_exactly(app)
     return app
 
 
-def _documentation() -> list[BaseRoute]:
-    documentation = Documentation(RESOURCES)
-    return [AnyMethod(path, documentation, methods=["GET"]) for path in documentation.PATHS]
+class CanonryRoute(APIRoute):
+    """FastAPI routes and documents; `api.exchange` answers, in the contract's order of precedence."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The endpoint itself, instead of FastAPI's own reading of parameters and body."""
+        handler: Callable[[Request], Coroutine[Any, Any, Response]] = self.endpoint
+        return handler
 
 
-def _resources() -> list[BaseRoute]:
-    return [OneMethod(route.path, _endpoint_of(route), route.method) for each in RESOURCES for route in each.routes]
+def _add_resources(app: FastAPI) -> None:
+    for resource in RESOURCES:
+        for route in resource.routes:
+            app.router.add_api_route(
+                route.path,
+                endpoint_of(route),
+                methods=[route.method],
+                name=route.name,
+                operation_id=route.name,
+                tags=[route.tag],
+                status_code=route.status,
+                responses=responses_of(route),
+                route_class_override=CanonryRoute,
+            )
 
 
-def _endpoint_of(route: Route) -> Endpoint:
-    async def endpoint(request: Request) -> Response:
-        return await exchange(route, request)
+def _add_health(app: FastAPI) -> None:
+    for path, endpoint, responses in health.ENDPOINTS:
+        app.router.add_api_route(
+            path,
+            endpoint,
+            methods=["GET"],
+            operation_id=endpoint.__name__,
+            tags=["health"],
+            responses=responses,
+            route_class_override=CanonryRoute,
+        )
 
-    return endpoint
 
-
-def _health() -> list[BaseRoute]:
-    return [OneMethod(path, endpoint, "GET") for path, endpoint, _ in health.ENDPOINTS]
-
-
-def _check_every_request(app: Starlette, settings: Settings) -> None:
+def _check_every_request(app: FastAPI, settings: Settings) -> None:
     app.add_middleware(AllowedOrigins, allowed_hosts=settings.allowed_hosts)
     app.add_middleware(RequestIds)  # added last, so outermost

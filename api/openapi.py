@@ -1,13 +1,16 @@
 """The OpenAPI document, from the routes: operation ids, statuses with their problem codes, headers, no invention."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Header, Path, Query
 from fastapi.security import HTTPBearer
+from starlette.requests import Request
+from starlette.responses import Response
 
-from api.answers import problem_content
+from api.answers import PROBLEM_TYPE
+from api.exchange import exchange
 from api.headers import IDEMPOTENCY_KEY, IF_MATCH, IF_NONE_MATCH
 from api.routing import Route
 from models.errors import (
@@ -34,14 +37,15 @@ BEARER = HTTPBearer(bearerFormat="cnr_…", description="A token's secret", auto
 
 VERSION_READ = "the entity tag of what you read"
 
+Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
 Responses = dict[int | str, dict[str, Any]]  # FastAPI's own shape
 
 
-def endpoint_of(route: Route) -> Callable[[], None]:
-    """A function with the signature that FastAPI documents; nobody calls it."""
+def endpoint_of(route: Route) -> Endpoint:
+    """The ASGI side of a route, with the signature that FastAPI documents; `CanonryRoute` calls it with the request."""
 
-    def endpoint() -> None:
-        raise NotImplementedError
+    async def endpoint(request: Request) -> Response:
+        return await exchange(route, request)
 
     endpoint.__name__ = route.name
     endpoint.__doc__ = route.function.__doc__
@@ -64,6 +68,14 @@ def responses_of(route: Route) -> Responses:
     for status, codes in _codes_by_status(route).items():
         documented[status] = problem_content(*codes)
     return documented
+
+
+def problem_content(*codes: str) -> dict[str, Any]:
+    """How a status is documented that has these problem codes."""
+    return {
+        "description": ", ".join(f"`{code}`" for code in codes),
+        "content": {PROBLEM_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
 
 
 def document_exactly(app: FastAPI) -> None:

@@ -11,9 +11,7 @@ import sys
 from collections.abc import Callable
 
 from canonry.loading import loading
-
-with loading():
-    from models.settings import Settings, load_settings
+from models.settings import Settings, load_settings
 
 
 def main() -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 import orjson
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 PREFIX = "CANONRY_"
 
@@ -39,10 +40,22 @@ def _database_address(url: str) -> str:
     return url
 
 
-class Settings(BaseModel):
-    """What an operator may set, each by `CANONRY_<NAME>`; `load_settings` reads them."""
+class Settings(BaseSettings):
+    """What an operator may set, each by `CANONRY_<NAME>`."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Values come from `load_settings` alone, which reads the environment once and refuses unknown names."""
+        return (init_settings,)
 
     database_url: Annotated[
         Annotated[str, Field(pattern=r"^postgres(ql)?://"), AfterValidator(_database_address)] | None,

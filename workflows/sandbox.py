@@ -34,6 +34,7 @@ PASSED_THROUGH = (
     "workflows.visibility",
     "orjson",
     "psycopg",
+    "pydantic_settings",
     "rapidfuzz",
     "sqlalchemy",
     "sqlmodel",
