@@ -132,7 +132,7 @@ def end_failed(tx: Transaction, operation_id: OperationId) -> None:
 
 
 def discard_failed(tx: Transaction, operation_id: OperationId) -> None:
-    """Discard what an import whose operation fails has made: no open Draft and no plan of it stays."""
+    """Discard what an import whose operation fails has made; a Draft that its author has changed stays."""
     _give_up_plan(tx, lock_import_of(tx.connection, tx.org_id, operation_id))
 
 
@@ -182,9 +182,10 @@ def _plan_anew(tx: Transaction, operation: StoredOperation, row: ImportRow, prob
 
 
 def _give_up_plan(tx: Transaction, row: ImportRow) -> None:
-    """Discard the Drafts that are still open; one that its author has submitted alone is the author's."""
+    """Discard the Drafts that are as they were made; one that its author has changed or submitted is the author's."""
     drafts = lock_drafts(tx.connection, tx.org_id, import_drafts(tx.connection, row).values())
-    mark_discarded(tx, [draft for draft in drafts.values() if draft.status == "open"])
+    untouched = [draft for draft in drafts.values() if draft.status == "open" and draft.version == FIRST_VERSION]
+    mark_discarded(tx, untouched)
     forget_plan(tx, row.import_id)
 
 

@@ -1,5 +1,6 @@
 """Steps of an import where something is amiss: a late one changes nothing, a failed one ends (publication.md §6)."""
 
+import pytest
 from sqlalchemy import Engine
 
 from activities.imports import ImportActivities
@@ -31,11 +32,15 @@ def test_a_late_batch_of_a_plan_that_was_given_up_makes_no_draft(engine: Engine)
     assert finished(place, operation)
 
 
-def test_an_import_whose_drafts_cannot_be_discarded_has_ended_all_the_same(engine: Engine) -> None:
+def test_an_import_whose_drafts_cannot_be_discarded_has_ended_all_the_same(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = 2_147_483_647  # there is no version after it
+    monkeypatch.setattr("activities.import_steps.FIRST_VERSION", last)
     place = an_organization(engine)
     operation = an_import(place, a_file("a.md"))
     drafted(place, operation)
-    execute(place, "update drafts set version = 2147483647 where org_id = :o")  # there is none after it
+    execute(place, "update drafts set version = :last where org_id = :o", last=last)
     answers = [finished(place, operation) for _ in range(MAX_FAILURES)]
     assert answers == [False] * (MAX_FAILURES - 1) + [True]
     assert problem_of(operation_now(place, operation))["code"] == "internal_error"

@@ -1,8 +1,12 @@
 """Imports carried out while others write first: planned anew until they are whole (publication.md §6)."""
 
+from collections.abc import Callable
+
 import pytest
 from sqlalchemy import Engine
 
+from activities.drafting import retitle
+from models.store.locks import DraftRow
 from tests.commands import a_review, merged, problem_of, published, result_of
 from tests.imports import (
     a_file,
@@ -19,18 +23,30 @@ from tests.invariants import check_invariants
 from tests.rows import (
     Somewhere,
     a_member,
+    acting,
     an_organization,
+    appended,
     creates,
     deletes,
     discarded,
     tree,
     updates,
+    with_state,
 )
 
 
 def paths(place: Somewhere) -> dict[str, str]:
     """What is published now: body by path."""
     return {path: body for path, _, body in tree(place).values()}
+
+
+def appends_to(place: Somewhere, draft: DraftRow) -> None:
+    appended(place, draft, creates("mine.md"))
+
+
+def titles(place: Somewhere, draft: DraftRow) -> None:
+    with acting(place) as tx:
+        retitle(tx, draft.draft_id, expected_version=draft.version, title="Mine")
 
 
 def test_a_memory_that_changes_in_between_makes_it_plan_anew(engine: Engine) -> None:
@@ -68,6 +84,40 @@ def test_a_memory_that_appears_at_a_files_path_becomes_its_target(engine: Engine
     assert (result["counts"]["created"], result["counts"]["updated"]) == (0, 1)
     merged_result(place, operation)
     assert paths(place) == {"new.md": "imported\n"}
+    check_invariants(engine, place.org_id)
+
+
+@pytest.mark.parametrize("touch", [appends_to, titles], ids=["appended to", "titled anew"])
+def test_a_draft_that_its_author_has_changed_stays_open_and_the_plan_is_made_without_it(
+    engine: Engine, touch: Callable[[Somewhere, DraftRow], object]
+) -> None:
+    place = an_organization(engine)
+    operation = an_import(place, a_file("a.md"))
+    touched: list[DraftRow] = []
+
+    def compete() -> None:
+        if not touched:
+            touched.append(first_open_draft(place))
+            touch(place, touched[0])
+
+    result = result_of(imported(place, operation, before_submit=compete))
+    assert row_of_import(place, operation).attempt == 2
+    assert [(draft.draft_id, draft.version) for draft in drafts_of(place, "open")] == [(touched[0].draft_id, 2)]
+    assert drafts_of(place, "discarded") == []
+    assert result["counts"]["created"] == 1
+    merged_result(place, operation)
+    assert paths(place) == {"a.md": "text\n"}
+    check_invariants(engine, place.org_id)
+
+
+def test_a_draft_that_its_author_has_changed_stays_open_when_the_import_fails(engine: Engine) -> None:
+    place = an_organization(engine)
+    operation = an_import(place, a_file("a.md"))
+    drafted(place, operation)
+    appends_to(place, first_open_draft(place))
+    with_state(place, place.project_id, "archived")
+    assert problem_of(imported(place, operation))["code"] == "project_archived"
+    assert [draft.status for draft in drafts_of(place)] == ["open"]
     check_invariants(engine, place.org_id)
 
 
