@@ -19,7 +19,7 @@ from models.errors import (
 )
 from models.identifiers import CommitId, ProjectId
 from models.rules.paths import accept_path
-from models.rules.staged_files import FileToStage, accept_file
+from models.rules.staged_files import FileToStage, accept_file, accept_files
 from models.schemas.common import DryRunQuery, ListQuery, NoParameters, Page
 from models.schemas.imports import (
     CreateImport,
@@ -113,12 +113,15 @@ def get_import(call: Read, import_id: str) -> Answer:
     problems=(ProjectArchived, OperationInvalid, OperationInProgress),
 )
 def stage_import_files(call: Write, import_id: str) -> Answer:
-    """Stage files, each in the place of what is staged at its path; one that breaks a rule is reported."""
+    """Stage files, each in the place of what is staged at its path; one that breaks a rule is reported.
+
+    Several at one path in one request are all left out, with one report.
+    """
     row, access = find_own_import(call, import_id)
     access.require_write()
     body = call.body(StageFiles)
     access.require_active()
-    files = [_accepted(file, row.prefix) for file in body.files]
+    files = accept_files([_accepted(file, row.prefix) for file in body.files])
     row = lock_import(call.connection, row.org_id, row.import_id)
     if row.operation_id is not None:
         raise OperationInProgress("The import has been started.", operation_id=row.operation_id)

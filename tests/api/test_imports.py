@@ -148,12 +148,16 @@ def test_files_are_staged_by_path_and_another_text_replaces(api: Client) -> None
     assert (first[0]["description"], first[0]["memory_id"]) == (None, None)
 
 
-def test_a_path_staged_twice_in_one_request_says_what_it_said_last(api: Client) -> None:
+@pytest.mark.parametrize("other", ["\u00e9.md", "e\u0301.md"], ids=["the same", "another spelling"])
+def test_files_of_one_request_at_one_path_are_reported_once_and_none_is_taken(api: Client, other: str) -> None:
     organization, project_id = a_place(api)
-    twice = an_import(organization.owner, project_id, a_file("a.md", "one\n"), a_file("a.md", "two\n"))
-    once = an_import(organization.owner, project_id, a_file("a.md", "two\n"))
-    assert twice["staged"] == 1
-    assert staged_files(organization.owner, twice) == staged_files(organization.owner, once)
+    files = [a_file("\u00e9.md", "one\n"), a_file("a.md"), a_file(other, "two\n")]
+    made = an_import(organization.owner, project_id, *files)
+    assert (made["staged"], reported(made)) == (2, [("\u00e9.md", "path_collision")])
+    hashes = [file["content_hash"] is None for file in staged_files(organization.owner, made)]
+    assert hashes == [False, True]
+    mended = stage(organization.owner, made, a_file("\u00e9.md"))
+    assert (mended["staged"], mended["reports"]) == (2, [])
 
 
 def test_staged_files_are_listed_by_path_page_by_page(api: Client) -> None:

@@ -2,9 +2,10 @@
 
 import pytest
 
+from models.identifiers import MemoryId
 from models.rules.bodies import MAX_BODY_BYTES
 from models.rules.hashes import body_of
-from models.rules.staged_files import FileToStage, accept_file
+from models.rules.staged_files import FileToStage, accept_file, accept_files
 
 
 def staged(
@@ -28,18 +29,18 @@ def test_paths_and_texts_are_normalized_as_anywhere() -> None:
     ("file", "code", "told"),
     [
         (staged("a\\b.md"), "operation_invalid", "backslash"),
-        (staged("/a.md"), "operation_invalid", "relative"),
+        (staged("/a.md"), "operation_invalid", "A path is relative; rename the file."),
         (staged(""), "operation_invalid", "at least one character"),
-        (staged(content=""), "operation_invalid", "blank"),
+        (staged(content=""), "operation_invalid", "A body is not blank; write its text or remove the file."),
         (staged(content=" \n\t"), "operation_invalid", "blank"),
         (staged(content="a\0b"), "operation_invalid", "NUL"),
         (staged(content="a\ud800"), "operation_invalid", "surrogates"),
-        (staged(content="x" * MAX_BODY_BYTES), "too_large", "262144 bytes"),
+        (staged(content="x" * MAX_BODY_BYTES), "too_large", "262144 bytes of UTF-8; split the file."),
         (staged(description="x" * 1_025), "operation_invalid", "1024 characters"),
-        (staged(description="a\nb"), "operation_invalid", "one line"),
+        (staged(description="a\nb"), "operation_invalid", "one line; mend its `description:` line."),
         (staged(description="a\0"), "operation_invalid", "NUL"),
         (staged(memory_id="prv_1"), "operation_invalid", "mem_, ctx_, rul_ or wfl_"),
-        (staged(memory_id="mem_"), "operation_invalid", "mem_, ctx_, rul_ or wfl_"),
+        (staged(memory_id="mem_"), "operation_invalid", "_ and -; correct or remove its `id:` line."),
         (staged(memory_id="mem_" + "x" * 191), "operation_invalid", "mem_, ctx_, rul_ or wfl_"),
         (staged(memory_id="mem_é"), "operation_invalid", "mem_, ctx_, rul_ or wfl_"),
         (staged("b/" * 150 + "c", prefix="a/" * 120 + "a"), "operation_invalid", "512 characters"),
@@ -76,3 +77,15 @@ def test_a_long_path_is_shown_cut_and_still_told_from_others() -> None:
     assert len(long) < 512
     assert long != other
     assert staged(long).report_code == "operation_invalid"  # so it is no path of any other file
+
+
+def test_files_of_one_request_at_one_path_are_one_report_that_names_it_and_its_memory() -> None:
+    files = [staged("\u00e9.md"), staged("a.md"), staged("e\u0301.md", "other\n", memory_id="mem_1")]
+    twice, once = accept_files(files)
+    assert once == files[1]
+    assert twice == FileToStage(
+        "\u00e9.md",
+        memory_id=MemoryId("mem_1"),
+        report_code="path_collision",
+        report_detail="2 files of one request have the path \u00e9.md; rename or remove all but one.",
+    )
