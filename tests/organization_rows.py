@@ -30,6 +30,7 @@ TABLES: Mapping[str, str] = {
     "review_timeline": "review_id, position",
     "imports": "import_id",
     "import_files": "import_id, path",
+    "import_reports": "import_id, path",
     "import_operations": "import_id, index",
     "import_drafts": "import_id, batch",
     "operations": "operation_id",

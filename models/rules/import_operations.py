@@ -46,7 +46,7 @@ class Aim:
 
 
 def plan_of_aims(
-    aims: Sequence[Aim], deleted: Mapping[MemoryId, MemoryState], reports: Mapping[str, ImportReport]
+    aims: Sequence[Aim], deleted: Mapping[MemoryId, MemoryState], reports: Mapping[str, ImportReport], *, settled: int
 ) -> ImportPlan:
     """The operations: pairs of one Memory, then deletions, moves, updates and creations, each by path.
 
@@ -54,6 +54,7 @@ def plan_of_aims(
         aims: of the files that are taken, by path.
         deleted: what a mirror deletes.
         reports: by file, why it is left out.
+        settled: how many files need nothing, whatever their Memories have become.
 
     Raises:
         OperationInvalid: more operations than a Review holds (`rule` `too_many`).
@@ -81,7 +82,7 @@ def plan_of_aims(
             updated=times[Action.UPDATE],
             renamed=times[Action.RENAME],
             deleted=times[Action.DELETE],
-            unchanged=sum(not each for each in steps.values()),
+            unchanged=settled + sum(not each for each in steps.values()),
         ),
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from models.identifiers import MemoryId
+from models.identifiers import CommitId, MemoryId
 from models.rules.folding import Action
 from models.rules.states import Body, MemoryState
 
@@ -33,6 +33,21 @@ class StagedFile:
 
 
 @dataclass(frozen=True, slots=True)
+class Base:
+    """What the files were taken from; of it, too, only what they name or stand at, or what a mirror might delete.
+
+    Args:
+        commit_id: a commit of the organization or of the project.
+        states: Memories that the organization had then.
+        exported: those of them that an export of the commit holds: of a project's commit, what it selected then.
+    """
+
+    commit_id: CommitId
+    states: Mapping[MemoryId, MemoryState]
+    exported: Collection[MemoryId]
+
+
+@dataclass(frozen=True, slots=True)
 class Library:
     """What the files meet; only what they name, stand at, above or below, or would delete needs to be in it.
 
@@ -40,11 +55,13 @@ class Library:
         states: active Memories of the organization.
         selected: those of them that the project selects.
         archived: ids that files name and that belong to deleted Memories.
+        base: what the files were taken from; None: unknown, and whatever differs from what is published is a change.
     """
 
     states: Mapping[MemoryId, MemoryState]
     selected: Collection[MemoryId]
     archived: Collection[MemoryId] = ()
+    base: Base | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,7 +114,10 @@ def _reports(connection: Connection, row: ImportRow) -> list[ImportReportBody]:
     rows = connection.execute(
         text("""
             select path, report_code as code, report_detail as detail from import_files
-            where org_id = :org_id and import_id = :import_id and report_code is not null order by path
+            where org_id = :org_id and import_id = :import_id and report_code is not null
+            union all
+            select path, code, detail from import_reports where org_id = :org_id and import_id = :import_id
+            order by path
         """),
         {"org_id": row.org_id, "import_id": row.import_id},
     )

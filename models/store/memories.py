@@ -69,6 +69,14 @@ def memories_at_paths(
     return {path: found[path] for path in paths if path in found}
 
 
+def memories_at_keys(
+    connection: Connection, org_id: OrganizationId, keys: Collection[str], version: int
+) -> set[MemoryId]:
+    """The Memories that stood at any of the path keys at a version."""
+    rows = connection.execute(AT_PATHS, {"org_id": org_id, "keys": list(keys), "version": version})
+    return {row.memory_id for row in rows}
+
+
 # A range probe a key in byte order: from "k/" on lies everything inside the folder k, up to "k0" ('0' follows '/').
 # The order keeps it a probe of that index: as a join it was planned, without statistics, as all rows for each key.
 OCCUPANTS = text("""

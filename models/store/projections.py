@@ -252,6 +252,32 @@ def selected_ids(
     return {project_id: memory_ids for project_id, memory_ids in rows}  # noqa: C416  (rows are not tuples to mypy)
 
 
+def projected_at(
+    connection: Connection, org_id: OrganizationId, commit_id: CommitId, memory_ids: Collection[MemoryId]
+) -> set[MemoryId] | None:
+    """Those of the Memories that a Project Commit holds; None for an Organization Commit, which holds all."""
+    project = connection.execute(
+        text("select project_id, version from commits where org_id = :org_id and commit_id = :commit_id"),
+        {"org_id": org_id, "commit_id": commit_id},
+    ).one()
+    if project.project_id is None:
+        return None
+    rows = connection.execute(
+        text("""
+            select memory_id from projection_versions
+            where org_id = :org_id and project_id = :project_id and memory_id = any(:memory_ids)
+              and from_version <= :version and (to_version is null or to_version > :version)
+        """),
+        {
+            "org_id": org_id,
+            "project_id": project.project_id,
+            "memory_ids": list(memory_ids),
+            "version": project.version,
+        },
+    )
+    return set(rows.scalars())
+
+
 def selects(
     connection: Connection, org_id: OrganizationId, project_id: ProjectId, memory_ids: Collection[MemoryId]
 ) -> set[MemoryId]:

@@ -1,7 +1,7 @@
 """Every table, so that importing the package registers the whole schema."""
 
 from models.tables.drafts import Draft, DraftOperation
-from models.tables.imports import Import, ImportDraft, ImportFile, ImportOperation
+from models.tables.imports import Import, ImportDraft, ImportFile, ImportOperation, ImportReport
 from models.tables.operations import AuditEvent, Event, FeedEpoch, IdempotencyKey, Operation
 from models.tables.publication import (
     Blob,
@@ -38,6 +38,7 @@ __all__ = [
     "ImportDraft",
     "ImportFile",
     "ImportOperation",
+    "ImportReport",
     "Memory",
     "MemoryVersion",
     "Operation",

@@ -64,8 +64,7 @@ class Import(SQLModel, table=True):
 class ImportFile(SQLModel, table=True):
     """A staged file at its path below the prefix; the text is dropped when the import has ended.
 
-    `report_code` and `report_detail` say why it is left out. One that was reported when it was staged has no blob; the
-    other reports are the present plan's.
+    `report_code` and `report_detail` say why it is left out whatever the plan is; such a file has no blob.
     """
 
     __tablename__ = "import_files"
@@ -91,6 +90,19 @@ class ImportFile(SQLModel, table=True):
     content_hash: str | None = ident(default=None)
     report_code: str | None = Field(default=None, sa_type=Text)
     report_detail: str | None = Field(default=None, sa_type=Text)
+
+
+class ImportReport(SQLModel, table=True):
+    """Why the present plan leaves a staged file out, or keeps a Memory that has none."""
+
+    __tablename__ = "import_reports"
+    __table_args__ = (ForeignKeyConstraint(*OF_IMPORT, ondelete="CASCADE"),)
+
+    org_id: str = key()
+    import_id: str = key()
+    path: str = key()
+    code: str = Field(sa_type=Text)
+    detail: str = Field(sa_type=Text)
 
 
 class ImportOperation(SQLModel, table=True):

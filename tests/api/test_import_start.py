@@ -9,12 +9,15 @@ from tests.proposals import (
     creates,
     decide,
     deletes,
+    inside,
     listed,
     merge,
     outcome,
     published,
+    renames,
     reread,
     select,
+    updates,
 )
 
 pytestmark = pytest.mark.usefixtures("worker")
@@ -202,3 +205,54 @@ def test_a_member_imports_and_an_owner_decides(api: Client) -> None:
     ok(decide(organization.owner, review, "approved"))
     ok(merge(organization.owner, reread(organization.owner, review)))
     assert paths(organization.owner).keys() == {"a.md"}
+
+
+@pytest.mark.parametrize("scope", ["organization", "project"])
+def test_a_stale_export_takes_nothing_back_and_a_mirror_deletes_nothing_new(api: Client, scope: str) -> None:
+    organization, project_id = a_place(api)
+    owner = organization.owner
+    edited, moved, both, gone = published(
+        owner,
+        project_id,
+        creates("edited.md", "1\n"),
+        creates("moved.md", "1\n"),
+        creates("both.md", "1\n"),
+        creates("gone.md", "1\n"),
+    )
+    place = "/org" if scope == "organization" else f"/projects/{project_id}"
+    base = str(inside(ok(owner.get(f"{place}/commit-state")), "latest")["commit_id"])
+    published(owner, project_id, updates(edited, "2\n"), renames(moved, "elsewhere.md"), updates(both, "2\n"))
+    published(owner, project_id, creates("new.md"))
+    published(owner, project_id, updates(gone, "2\n"))
+    files = [
+        a_file("edited.md", "1\n"),
+        a_file("moved.md", "mine\n", memory_id=moved),
+        a_file("both.md", "mine\n"),
+    ]
+    made = an_import(owner, project_id, *files, mirror=True, base_commit_id=base)
+    expected = [("both.md", "reconciliation_required"), ("gone.md", "reconciliation_required")]
+    trial = tried(owner, made)
+    assert trial["changes"] == [{"action": "update", "path": "elsewhere.md", "from_path": None, "memory_id": moved}]
+    assert (reported(trial), trial["base_commit_id"]) == (expected, base)
+    merged_import(owner, made)
+    done = ok(owner.get(path_of(made)))
+    assert (reported(done), done["staged"]) == (expected, 3)
+    assert f"since commit {base[:12]}, by others: its text;" in str(listed(done, "reports")[0]["detail"])
+    assert paths(owner) == {"edited.md": edited, "elsewhere.md": moved, "both.md": both, "gone.md": gone} | {
+        "new.md": paths(owner)["new.md"]
+    }
+    texts = [ok(owner.get(f"/org/memories/{memory_id}"))["content"] for memory_id in (edited, moved, both)]
+    assert texts == ["2\n", "mine\n", "2\n"]
+
+
+def test_a_mirror_keeps_what_a_projects_export_could_not_hold(api: Client) -> None:
+    """A Memory that the project has selected only since its base was there then, but in no file."""
+    organization, project_id = a_place(api)
+    owner = organization.owner
+    (kept,) = published(owner, project_id, creates("kept.md"))
+    (later,) = published(owner, project_id, creates("later.md"))
+    ok(select(owner, project_id, [kept]))
+    base = str(inside(ok(owner.get(f"/projects/{project_id}/commit-state")), "latest")["commit_id"])
+    ok(select(owner, project_id, [kept, later]))
+    trial = tried(owner, an_import(owner, project_id, a_file("kept.md"), mirror=True, base_commit_id=base))
+    assert (trial["changes"], trial["reports"]) == ([], [])

@@ -69,6 +69,7 @@ COPIED = (
     "operations",
     "imports",
     "import_files",
+    "import_reports",
     "import_operations",
     "import_drafts",
 )

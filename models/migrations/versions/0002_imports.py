@@ -83,6 +83,21 @@ def upgrade() -> None:
         postgresql_where=sa.text("report_code is not null"),
     )
     op.create_table(
+        "import_reports",
+        sa.Column("org_id", sa.Text(collation="C"), nullable=False),
+        sa.Column("import_id", sa.Text(collation="C"), nullable=False),
+        sa.Column("path", sa.Text(collation="C"), nullable=False),
+        sa.Column("code", sa.Text(), nullable=False),
+        sa.Column("detail", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["org_id", "import_id"],
+            ["imports.org_id", "imports.import_id"],
+            name=op.f("fk_import_reports_org_id_import_id_imports"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("org_id", "import_id", "path", name=op.f("pk_import_reports")),
+    )
+    op.create_table(
         "import_operations",
         sa.Column("org_id", sa.Text(collation="C"), nullable=False),
         sa.Column("import_id", sa.Text(collation="C"), nullable=False),
@@ -125,5 +140,6 @@ def upgrade() -> None:
 def downgrade() -> None:
     op.drop_table("import_drafts")
     op.drop_table("import_operations")
+    op.drop_table("import_reports")
     op.drop_table("import_files")
     op.drop_table("imports")

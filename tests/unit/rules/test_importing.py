@@ -128,11 +128,11 @@ def test_every_member_of_a_colliding_group_is_reported_and_the_rest_goes_on(
 def test_a_collision_names_the_other_paths_the_first_five_of_many() -> None:
     few = plan_files([a_file("a.md"), a_file("A.md")], a_library({}))
     assert [report.detail for report in few.reports] == [
-        "A.md cannot stand beside a.md.",
-        "a.md cannot stand beside A.md.",
+        "A.md cannot stand beside a.md; rename one of them.",
+        "a.md cannot stand beside A.md; rename one of them.",
     ]
     many = plan_files([a_file("a"), *(a_file(f"a/{number}") for number in range(7))], a_library({}))
-    assert many.reports[0].detail == "a cannot stand beside a/0, a/1, a/2, a/3, a/4 and 2 more."
+    assert many.reports[0].detail == "a cannot stand beside a/0, a/1, a/2, a/3, a/4 and 2 more; rename one of them."
 
 
 def test_what_waited_for_a_path_is_left_out_with_the_file_that_was_to_free_it() -> None:
@@ -235,3 +235,31 @@ def test_what_a_left_out_file_spares_keeps_its_place() -> None:
     plan = plan_files(files, library, mirror=True)
     assert reported(plan) == dict.fromkeys(["c/x", "b", "B", "a"], "path_collision")
     assert plan.operations == []
+
+
+@pytest.mark.parametrize("mirror", [False, True])
+def test_an_unknown_id_at_the_place_of_a_memory_that_no_file_names_is_taken_for_a_mistake(*, mirror: bool) -> None:
+    library = a_library({"mem_1": a_state("A.md")})
+    plan = plan_files([a_file("a.md", memory_id="mem_typo")], library, mirror=mirror)
+    (report,) = plan.reports
+    assert (report.code, plan.operations) == ("path_collision", [])
+    assert report.detail == (
+        "the id mem_typo in the file is unknown here, and a.md is the place of mem_1: correct or remove the id"
+    )
+
+
+def test_an_unknown_id_at_a_place_that_its_memory_leaves_is_a_new_memory() -> None:
+    library = a_library({"mem_1": a_state("a.md")})
+    plan = plan_files([a_file("a.md", memory_id="ctx_1"), a_file("b.md", memory_id="mem_1")], library)
+    assert changed(plan) == [("create", "a.md", None, "ctx_1"), ("rename", "b.md", "a.md", "mem_1")]
+
+
+def test_reports_say_what_to_do() -> None:
+    library = a_library({"mem_1": a_state("a.md"), "mem_2": a_state("b.md")}, unselected=["mem_1"])
+    files = [a_file("a.md"), a_file("x.md", memory_id="mem_2"), a_file("y.md", memory_id="mem_2")]
+    details = [report.detail for report in plan_files(files, library).reports]
+    assert details == [
+        "mem_1 at a.md is not in the project's selection; select it first (PUT /v1/api/projects/{id}/org-selections).",
+        "mem_2 is the id of more than one file; remove the `id:` line from the copy.",
+        "mem_2 is the id of more than one file; remove the `id:` line from the copy.",
+    ]
