@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -115,7 +115,8 @@ def started(settings: Settings, report: Callable[[str], None]) -> Iterator[Runni
             yield running
         finally:
             no_longer_stoppable()
-            write_holder(lock, _url(settings), stopping=True)
+            with suppress(OSError):  # a note only, which no room on the disk may be left for
+                write_holder(lock, _url(settings), stopping=True)
             if supervisor is not None:
                 report("Stopping …")
                 supervisor.stop()
@@ -124,7 +125,7 @@ def started(settings: Settings, report: Callable[[str], None]) -> Iterator[Runni
 
 def stop_parts(parts: Sequence[Part], report: Callable[[str], None]) -> None:
     """Stop the parts in their order, and say which one takes long."""
-    for part in parts:
+    for part in filter(Part.is_running, parts):
         send(part.pid, signal.SIGCONT)  # whoever waits for a frozen one would wait in vain
     for part in sorted(parts, key=lambda each: STOP_ORDER.index(each.name)):
         told = threading.Timer(PATIENCE_S, report, [f"Waiting for {part.name} (process {part.pid}) to end …"])

@@ -1,6 +1,7 @@
 """A PostgreSQL cluster on disk: made whole or not at all, and never touched by a second server."""
 
 import os
+import re
 import shutil
 import signal
 import time
@@ -13,7 +14,16 @@ from canonry.embedded.disk import fullness
 from canonry.embedded.majors import CarryOver
 from canonry.embedded.notes import write_note
 from canonry.embedded.placement import PRIVATE, Home
-from canonry.embedded.processes import all_that_work_in, log_size, log_tail, send, server_environment, spawn, works_in
+from canonry.embedded.processes import (
+    all_that_work_in,
+    is_frozen,
+    log_size,
+    log_tail,
+    send,
+    server_environment,
+    spawn,
+    works_in,
+)
 from canonry.failures import StartFailed
 
 ROLE = "canonry"
@@ -27,9 +37,26 @@ SOCKET_LINE, STATUS_LINE = 4, 7  # of postmaster.pid
 
 
 def cluster_major(cluster: Path) -> int | None:
-    """The major version that made the cluster, None before there is one."""
+    """The major version that made the cluster, None before there is one.
+
+    Raises:
+        StartFailed: files are there, but none says which version made them.
+    """
     version = cluster / "PG_VERSION"
-    return int(version.read_text().strip().split(".")[0]) if version.exists() else None
+    if not version.exists():
+        if cluster.exists() and any(cluster.iterdir()):
+            raise StartFailed(
+                f"{cluster} holds a database, but its file PG_VERSION is gone: bring that back, or the folder from a"
+                " backup; nothing was changed."
+            )
+        return None
+    made_by = re.fullmatch(rb"(\d{1,4})(\.\d+)?\s*", version.read_bytes())
+    if made_by is None:
+        raise StartFailed(
+            f"{version} does not say which PostgreSQL made the database: bring that file back, or its folder from a"
+            " backup; nothing was changed."
+        )
+    return int(made_by[1])
 
 
 def binaries_for(home: Home) -> PostgresBinaries:
@@ -64,10 +91,10 @@ def make_cluster(home: Home, binaries: PostgresBinaries, *, durable: bool) -> No
     give_to(home.account, unfinished)
     try:
         _run(home, _initdb(binaries, unfinished, durable=durable))
+        unfinished.rename(home.cluster)
     except BaseException:
         shutil.rmtree(unfinished)
         raise
-    unfinished.rename(home.cluster)
 
 
 def write_access_rules(home: Home) -> tuple[Path, Path]:
@@ -92,6 +119,23 @@ class RecordedServer:
     socket_dir: Path
     status: str
 
+    @property
+    def is_frozen(self) -> bool:
+        """Whether a signal stopped it where it stood: it answers nobody, and cannot even end."""
+        return is_frozen(self.pid)
+
+    def require_awake(self) -> None:
+        """See that somebody may answer.
+
+        Raises:
+            StartFailed: it is frozen.
+        """
+        if self.is_frozen:
+            raise StartFailed(
+                f"The database server, process {self.pid}, was stopped by a signal (state T) and answers nobody: let it"
+                f" go on by `kill -CONT {self.pid}`, then start again."
+            )
+
 
 def recorded_server(cluster: Path) -> RecordedServer | None:
     """The live server that the pid file names; None when its pid is gone, a zombie, or another program's by now."""
@@ -112,8 +156,10 @@ def running_server(cluster: Path) -> RecordedServer | None:
     while recorded_server(cluster) is not None:
         time.sleep(SETTLE_S)  # an orphan may be about to notice that it is one
         server = recorded_server(cluster)
-        if server is not None and server.status != "stopping":
-            return server
+        if server is not None:
+            server.require_awake()
+            if server.status != "stopping":
+                return server
     _clear_remains(cluster)
     return None
 

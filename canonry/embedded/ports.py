@@ -15,6 +15,7 @@ LOOPBACK = "127.0.0.1"
 # Below the numbers that systems give to outgoing connections: one of those could take the port before its server
 # listens, or between two lives of it. A client that calls a dead server often enough even connects to itself.
 CHOICE = range(20_000, 32_768)
+HIGHEST = 65_535
 CLOSING_LIMIT_S = 1.0
 POLL_S = 0.02
 
@@ -81,4 +82,6 @@ def _read(note: Path) -> dict[str, int]:
         found = json.loads(note.read_text())
     except (FileNotFoundError, ValueError):
         return {}
-    return {name: port for name, port in found.items() if isinstance(port, int)} if isinstance(found, dict) else {}
+    if not isinstance(found, dict):
+        return {}
+    return {name: port for name, port in found.items() if isinstance(port, int) and 0 < port <= HIGHEST}

@@ -33,7 +33,7 @@ from canonry.embedded.processes import (
     wait_until_gone,
     works_in,
 )
-from canonry.embedded.queries import complaint_of, ensure_database, forget_client_settings, url_of
+from canonry.embedded.queries import complaint_of, ensure_database, forget_client_settings, is_final, url_of
 from canonry.embedded.sockets import SOCKET_NAME, socket_folder
 from canonry.failures import StartFailed
 
@@ -135,8 +135,10 @@ def start_postgres(data: Path, *, durable: bool = True, report: Report | None = 
             if lock is not None:
                 return _own(home, lock, report or _silently, durable=durable)
             server = recorded_server(home.cluster)
-            if server is not None and complaint_of(server.socket_dir, ROLE, ROLE) is None:
-                return RunningPostgres(home, server.socket_dir, server.pid, lock=None)
+            if server is not None:
+                server.require_awake()
+                if complaint_of(server.socket_dir, ROLE, ROLE) is None:
+                    return RunningPostgres(home, server.socket_dir, server.pid, lock=None)
             time.sleep(ATTACH_POLL_S)
     raise StartFailed(f"The process {read_note(_lock_path(home))} keeps the database of {data}, which does not answer.")
 
@@ -233,7 +235,7 @@ def _wait_until_ready(
             if complaint is None:
                 return server
             ready_since = ready_since or now
-            if now - ready_since > ANSWER_LIMIT_S:
+            if is_final(complaint) or now - ready_since > ANSWER_LIMIT_S:
                 break
         elif child is None and server is None:  # the orphan that was to be adopted has ended
             break

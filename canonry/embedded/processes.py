@@ -99,6 +99,14 @@ def is_running(pid: int) -> bool:
         return False
 
 
+def is_frozen(pid: int) -> bool:
+    """Whether a signal stopped the process: it lives, and does nothing."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_STOPPED
+    except psutil.NoSuchProcess:
+        return False
+
+
 def works_in(pid: int, folder: Path) -> bool:
     """Whether the process lives and its working folder is `folder`: how a server is told from a reused pid."""
     try:

@@ -3,6 +3,7 @@
 # ruff: noqa: PLC0415  (the client library loads while the servers start)
 
 import os
+import re
 from pathlib import Path
 from urllib.parse import quote
 
@@ -10,6 +11,8 @@ from canonry.embedded.cluster import ROLE, SUPERUSER
 from canonry.failures import StartFailed
 
 CONNECT_LIMIT_S = 5
+PASSING = re.compile("the database system is |too many clients|connection slots|terminating connection")
+"""What a server says while it starts, stops or has no room."""
 
 
 def forget_client_settings() -> None:
@@ -36,6 +39,11 @@ def complaint_of(sockets: Path, role: str, database: str) -> str | None:
     except psycopg.OperationalError as error:
         return str(error)
     return None
+
+
+def is_final(complaint: str) -> bool:
+    """Whether a server that is up refuses for a reason that waiting does not mend, such as a database that is gone."""
+    return "FATAL:" in complaint and PASSING.search(complaint) is None
 
 
 def ensure_database(sockets: Path) -> None:

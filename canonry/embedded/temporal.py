@@ -3,6 +3,7 @@
 import http
 import http.client
 import json
+import os
 import re
 import shlex
 import signal
@@ -28,6 +29,8 @@ ANSWER_LIMIT_S = 2
 POLL_S = 0.05
 # What SQLite says of a file that is not, or is only in part, what Temporal wrote.
 DAMAGE = re.compile("no such table|not a database|malformed|disk I/O error|corrupt")
+# SQLite takes 512 bytes, with those of the journal that it puts beside.
+LONGEST_STORE_PATH = 500
 URL_SIGNS = frozenset("%?#")
 # The file survives kill -9 with these, and takes twice the workflows a second of the defaults.
 SQLITE_PRAGMAS = {"journal_mode": "WAL", "synchronous": "NORMAL"}
@@ -168,6 +171,7 @@ def launch_temporal(
             keeper = read_note(home.path / "temporal.lock")
             raise StartFailed(f"The process {keeper} keeps the Temporal store of {home.data}.")
         try:
+            _require_openable(_store(home))
             require_room(home.path, START_MB)
             home.private_folder("temporal")
             ports = _ports(home, port)
@@ -178,6 +182,14 @@ def launch_temporal(
             lock.release()
             raise
     return RunningTemporal(home, options, ports, lock, child, begin)
+
+
+def _require_openable(store: Path) -> None:
+    if len(os.fsencode(store)) > LONGEST_STORE_PATH:
+        raise StartFailed(
+            f"The path {store} is too long for Temporal's store, which takes {LONGEST_STORE_PATH} bytes: name a data"
+            " folder of a shorter path with --data."
+        )
 
 
 def _ports(home: Home, wanted: int) -> Mapping[str, int]:

@@ -2,9 +2,12 @@
 
 import os
 import pwd
+import shutil
 import subprocess
+import time
 from pathlib import Path
 
+import psutil
 import psycopg
 import pytest
 
@@ -15,7 +18,9 @@ from canonry.prepare import prepare
 from models.settings import Settings
 from tests.clusters import (
     a_disk_of,
+    an_owner,
     an_owner_command,
+    assert_no_server,
     cluster_of,
     copy_into,
     everything_in,
@@ -25,8 +30,12 @@ from tests.clusters import (
 )
 from tests.parts import restart, start_temporal
 from tests.stack import as_ordinary_user
+from tests.terminal import ran
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+
+QUICKLY_S = 10
+"""Far below the minute that a server may take which will answer."""
 
 NOBODY = pwd.getpwnam("nobody")
 
@@ -59,6 +68,46 @@ def test_a_cluster_of_another_major_version_is_refused_and_not_touched(data: Pat
     assert text.startswith(f"The database in {cluster_of(data)} was made by PostgreSQL 12, and PostgreSQL ")
     assert " is what runs here; nothing was changed." in text
     assert "    # where PostgreSQL 12 is: install it first" in text
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe\n", b"eighteen\n", None], ids=["empty", "binary", "words", "gone"])
+def test_a_database_whose_version_cannot_be_told_is_refused_by_every_command(data: Path, content: bytes | None) -> None:
+    version = cluster_of(data) / "PG_VERSION"
+    version.unlink() if content is None else version.write_bytes(content)
+    assert str(version if content is not None else cluster_of(data)) in refusal(data)
+    for command in (("up",), ("verify",), ("token", "list"), ("doctor",)):
+        done = ran(*command, "--data", str(data))
+        assert done.code in {1, 4}
+        assert "PG_VERSION" in done.output + done.errors
+        assert "nothing was changed" in done.output + done.errors
+    assert [path.name for path in cluster_of(data).parent.glob("data*")] == ["data"]
+
+
+def test_a_cluster_without_its_databases_is_refused_at_once_with_what_the_server_says(data: Path) -> None:
+    shutil.rmtree(cluster_of(data) / "base")
+    began = time.monotonic()
+    with pytest.raises(StartFailed, match=r'(?s)database "postgres" does not exist.*is missing'):
+        start_postgres(data)
+    assert time.monotonic() - began < QUICKLY_S
+
+
+def test_a_frozen_server_that_a_killed_owner_left_is_named_at_once(data: Path) -> None:
+    owner, said = an_owner(data)
+    server = psutil.Process(int(str(said["pid"])))
+    server.suspend()
+    try:
+        for left in (owner, None):
+            began = time.monotonic()
+            with pytest.raises(StartFailed, match=rf"process {server.pid}, .*\(state T\).*`kill -CONT {server.pid}`"):
+                start_postgres(data)
+            assert time.monotonic() - began < QUICKLY_S
+            assert f"kill -CONT {server.pid}" in ran("doctor", "--data", str(data)).output
+            if left is not None:
+                left.kill()
+                left.wait()
+    finally:
+        server.resume()
+    assert_no_server(data)
 
 
 @pytest.mark.long
@@ -167,6 +216,12 @@ def test_temporal_on_a_full_disk_is_refused_and_starts_when_there_is_room(fresh:
         assert everything_in(data / "temporal") == before
         filler.unlink()
         start_temporal(data, ui=False).stop()
+
+
+def test_a_path_that_is_too_long_for_temporal_s_store_is_one_sentence(fresh: Path) -> None:
+    deep = fresh.joinpath(*["d" * 120] * 4)
+    with pytest.raises(StartFailed, match=r"^The path .* is too long for Temporal's store, which takes 500 bytes: "):
+        start_temporal(deep, ui=False)
 
 
 def test_a_disk_that_is_mounted_read_only_is_one_sentence(fresh: Path, template: Path) -> None:

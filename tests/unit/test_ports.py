@@ -26,6 +26,12 @@ def test_each_name_gets_a_port_of_its_own_and_keeps_it(tmp_path: Path) -> None:
     assert remembered_ports(tmp_path / "ports", names) == ports
 
 
+@pytest.mark.parametrize("noted", ['{"grpc": 70000}', '{"grpc": -1}', '{"grpc": "x"}', "[1]", "", "garbage"])
+def test_a_note_that_names_no_port_is_written_anew(tmp_path: Path, noted: str) -> None:
+    (tmp_path / "ports").write_text(noted)
+    assert remembered_ports(tmp_path / "ports", ("grpc",))["grpc"] in CHOICE
+
+
 def test_a_name_whose_port_is_taken_gets_another_one(tmp_path: Path) -> None:
     ports = remembered_ports(tmp_path / "ports", ("grpc", "ui"))
     with socket.create_server((LOOPBACK, ports["grpc"])):
