@@ -9,6 +9,7 @@ from bench.lane import measure_lane
 from bench.latency import measure_latency
 from bench.measuring import Schedule
 from bench.merging import Extent, measure_merges
+from bench.starting import measure_start
 from models.database import build_engine
 from models.settings import Settings
 from tests.client import Client
@@ -47,3 +48,10 @@ def test_commands_are_measured_against_an_empty_workflow(
 def test_a_lane_is_measured_against_a_loop(stack: Stack, engine: Engine, worker: Service) -> None:
     comparison = measure_lane(stack, engine, engine, merges=3, rounds=1, warm_up=1)
     assert len(comparison.ratios) == 1
+
+
+@pytest.mark.long
+def test_a_warm_start_is_measured_against_the_servers_by_hand() -> None:
+    in_turn, at_once = measure_start(ONCE)
+    assert in_turn.measured == at_once.measured
+    assert min(*in_turn.measured, *in_turn.against, *at_once.against) > 0
