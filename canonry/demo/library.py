@@ -12,7 +12,8 @@ from canonry.demo.script import INCIDENT, LIBRARY_TITLE, RENAME_TITLE, SUPPORT_T
 from canonry.demo.snapshots import read_snapshot
 from canonry.documents.folder import read_folder
 from canonry.failures import CommandFailed
-from canonry.importing.proposing import Proposal, former_import, stage, start
+from canonry.importing.former import former_import
+from canonry.importing.proposing import Proposal, stage, start
 from canonry.importing.reviewing import read_review
 from canonry.importing.survey import survey
 from canonry.refusals import Refused
@@ -67,12 +68,15 @@ def _propose(scene: Scene, *, folder: str, project: str, title: str, prefix: str
     mira = scene.cast.mira
     with scene.display.step(MIRA, f"imports the folder {folder}/") as step:
         files = survey(lambda: read_folder(DOCUMENTS / folder), lambda number: step.advance(number, 0))
-        proposal = Proposal(project_id=scene.projects[project], prefix=prefix, title=title, mirror=False, survey=files)
+        proposal = Proposal(
+            project_id=scene.projects[project], folder=folder, prefix=prefix, title=title, mirror=False, survey=files
+        )
 
         def told(_: str, done: int, total: int) -> None:
             step.advance(done, total)
 
-        done = former_import(mira, proposal, told) or start(mira, stage(mira, proposal, told), told)
+        going_on = former_import(mira, proposal, told).going_on
+        done = going_on or start(mira, stage(mira, proposal, told).made, told)
         if done.review_id is None or done.counts is None or done.reports:
             raise CommandFailed(_not_ours(done))
         review = read_review(mira, done.review_id)

@@ -8,8 +8,9 @@ from rich.console import Console
 from canonry.documents.folder import read_folder
 from canonry.documents.repository import read_revision
 from canonry.failures import CommandFailed
+from canonry.importing.former import former_import
 from canonry.importing.options import ImportOptions
-from canonry.importing.proposing import Proposal, former_import, stage, start, try_out
+from canonry.importing.proposing import Proposal, stage, start, try_out
 from canonry.importing.reviewing import approve, merge, read_review
 from canonry.importing.summary import show_import, show_notes, show_preview, show_reports, show_review
 from canonry.importing.survey import Reader, Survey, survey
@@ -77,10 +78,10 @@ def _previewed(remote: Remote, options: ImportOptions, found: Survey, progress: 
     """Show what would happen; whether files would be left out."""
     with progress.shown():
         project = choose_project(remote, options.project, create=False)
-        preview = try_out(remote, _proposal(options, project, found), progress.tell)
-    reports = _all_reports(found, preview.reports)
+        tried = try_out(remote, _proposal(options, project, found), progress.tell)
+    reports = _all_reports(tried.survey, tried.trial.reports)
     show_notes(found.notes)
-    show_preview(preview, reports)
+    show_preview(tried.trial, reports)
     return bool(reports)
 
 
@@ -90,10 +91,13 @@ def _imported(remote: Remote, options: ImportOptions, found: Survey, progress: P
         project = choose_project(remote, options.project, create=options.create_project)
         proposal = _proposal(options, project, found)
         former = former_import(remote, proposal, progress.tell)
-        done = former or start(remote, stage(remote, proposal, progress.tell), progress.tell)
+        done = former.going_on
+        if done is None:
+            staged = stage(remote, proposal, progress.tell)
+            done, found = start(remote, staged.made, progress.tell), staged.survey
     reports = _all_reports(found, done.reports)
     show_notes(found.notes)
-    show_import(done, reports, again=former is not None)
+    show_import(done, reports, before=former.told)
     if done.review_id is not None:
         show_review(_decided(remote, options, read_review(remote, done.review_id)))
     return bool(reports)
@@ -109,7 +113,12 @@ def _decided(remote: Remote, options: ImportOptions, review: ReviewBody) -> Revi
 
 def _proposal(options: ImportOptions, project: ProjectView, found: Survey) -> Proposal:
     return Proposal(
-        project_id=project.project_id, prefix=options.prefix, title=options.title, mirror=options.mirror, survey=found
+        project_id=project.project_id,
+        folder=str(options.path.resolve()),
+        prefix=options.prefix,
+        title=options.title,
+        mirror=options.mirror,
+        survey=found,
     )
 
 

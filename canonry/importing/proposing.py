@@ -1,14 +1,15 @@
-"""An import on the server: found again, staged, tried or started."""
+"""An import on the server: staged, tried or started."""
 
+import hashlib
+import json
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Event
 
 from pydantic import JsonValue
 
 from canonry.failures import CommandFailed
-from canonry.importing.reviewing import read_review
 from canonry.importing.survey import Survey
 from canonry.importing.upload import upload
 from canonry.refusals import Refused
@@ -16,19 +17,20 @@ from canonry.remote import Remote
 from models.schemas.imports import ImportBody, ImportListItem, ImportTrial
 from models.schemas.operations import OperationView, Progress
 
-REVIEWABLE = ("open", "approved")
-"""The states of a Review that can still be merged."""
-
 STARTED = "operation_in_progress"
+LABEL = "files:"
+PLACE_DIGITS = 16
+
 Teller = Callable[[str, int, int], None]
 """Takes a step, how much of it is done, and of how much."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Proposal:
-    """A survey on its way to a project; `source` names both, so that an interrupted run finds what it has done."""
+    """A survey on its way to a project. `folder` says where it comes from, in words that are the same next time."""
 
     project_id: str
+    folder: str
     prefix: str
     title: str
     mirror: bool
@@ -36,42 +38,64 @@ class Proposal:
 
     @property
     def source(self) -> str:
-        """Equal for an equal folder with equal options."""
-        return self.survey.source(self.prefix, self.title, mirror=self.mirror)
+        """The label of an import of this: equal for an equal folder with equal options, so that a run goes on."""
+        return f"{self._place}:{self._digest}"
+
+    def is_just_this(self, source: str | None) -> bool:
+        """Whether an import with this label is of equal files with equal options, wherever they lay."""
+        return source is not None and source.startswith(LABEL) and source.endswith(f":{self._digest}")
+
+    def is_same_folder(self, source: str | None) -> bool:
+        """Whether an import with this label is of this folder, whatever was in it."""
+        return source is not None and source.startswith(f"{self._place}:")
+
+    @property
+    def _place(self) -> str:
+        return f"{LABEL}{_digest_of([self.folder, self.prefix, self.mirror])[:PLACE_DIGITS]}"
+
+    @property
+    def _digest(self) -> str:
+        return _digest_of(["canonry-import/1", self.prefix, self.title, self.mirror, self.survey.digest()])
 
 
-def former_import(remote: Remote, proposal: Proposal, tell: Teller) -> ImportBody | None:
-    """The newest import of the same source that was started, at its end, if its Review can still be merged."""
-    mine = remote.items("/imports", ImportListItem, project_id=proposal.project_id, source=proposal.source)
-    newest = next((each for each in mine if each.status != "staging"), None)
-    if newest is None or newest.status == "failed":
-        return None
-    # Joining one that runs: by the time that we asked for another it could have ended, and there would be two.
-    done = start(remote, newest, tell)
-    if done.review_id is None or read_review(remote, done.review_id).status not in REVIEWABLE:
-        return None
-    return done
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """An import on the server, and the survey that it is of: files that changed meanwhile are left out."""
+
+    made: ImportBody
+    survey: Survey
 
 
-def stage(remote: Remote, proposal: Proposal, tell: Teller) -> ImportBody:
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What an import of the survey would do."""
+
+    trial: ImportTrial
+    survey: Survey
+
+
+def stage(remote: Remote, proposal: Proposal, tell: Teller) -> Staged:
     """Make the import, or find the one that has not ended yet, and send what is missing there."""
-    made = _made(remote, proposal, proposal.source)
-    if made.status == "staging":
-        try:
-            _send(remote, made, proposal, tell)
-        except Refused as refusal:
-            if refusal.code != STARTED:  # another run of this command was quicker
-                raise
-    return made
+    while True:
+        made = _made(remote, proposal, proposal.source)
+        changed = _sent(remote, made, proposal.survey, tell)
+        if not changed:
+            return Staged(made, proposal.survey)
+        # Under its label nobody may find what is not that: it is made anew, without the files that changed.
+        with suppress(Refused):
+            remote.delete(f"/imports/{made.import_id}")
+        proposal = replace(proposal, survey=proposal.survey.without(changed))
 
 
-def try_out(remote: Remote, proposal: Proposal, tell: Teller) -> ImportTrial:
+def try_out(remote: Remote, proposal: Proposal, tell: Teller) -> Tried:
     """What an import would do. Nothing of what is staged for that stays, and no other import has a part in it."""
     tried = _made(remote, proposal, f"try:{proposal.source}")
-    over = Event()
+    survey, over = proposal.survey, Event()
     try:
-        _send(remote, tried, proposal, tell)
-        return remote.post(f"/imports/{tried.import_id}/start", {}, ImportTrial, query={"dry_run": "true"})
+        while changed := _sent(remote, tried, survey, tell):
+            survey = survey.without(changed)
+        trial = remote.post(f"/imports/{tried.import_id}/start", {}, ImportTrial, query={"dry_run": "true"})
+        return Tried(trial, survey)
     except BaseException:
         over.set()  # whoever interrupts does not wait for a server that is away
         raise
@@ -91,9 +115,16 @@ def _made(remote: Remote, proposal: Proposal, source: str) -> ImportBody:
     return remote.post("/imports", body, ImportBody)
 
 
-def _send(remote: Remote, made: ImportBody, proposal: Proposal, tell: Teller) -> None:
-    total = len(proposal.survey.files)
-    upload(remote, made.import_id, proposal.survey, lambda done: tell("Sending files", done, total))
+def _sent(remote: Remote, made: ImportBody, survey: Survey, tell: Teller) -> set[str]:
+    """Send what is missing; the paths of files that have changed since."""
+    if made.status != "staging":
+        return set()
+    try:
+        return upload(remote, made.import_id, survey, lambda done, total: tell("Sending files", done, total))
+    except Refused as refusal:
+        if refusal.code != STARTED:  # another run of this command was quicker
+            raise
+        return set()
 
 
 def start(remote: Remote, staged: ImportListItem, tell: Teller) -> ImportBody:
@@ -104,3 +135,7 @@ def start(remote: Remote, staged: ImportListItem, tell: Teller) -> ImportBody:
 
     operation = remote.post(f"/imports/{staged.import_id}/start", {}, OperationView)
     return remote.outcome(operation, ImportBody, told=told)
+
+
+def _digest_of(words: JsonValue) -> str:
+    return hashlib.sha256(json.dumps(words).encode()).hexdigest()

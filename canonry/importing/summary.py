@@ -15,12 +15,10 @@ NEXT = {
 }
 
 
-def show_import(done: ImportBody, reports: Sequence[ImportReportBody], *, again: bool) -> None:
-    """Print what an import came to and what it left out; `again`: an earlier run of the command made it."""
-    if again:
-        print(
-            f"Just this was imported before ({done.import_id}), and its Review is not closed yet: going on with that."
-        )
+def show_import(done: ImportBody, reports: Sequence[ImportReportBody], *, before: Sequence[str]) -> None:
+    """Print what an import came to and what it left out, below what there is to know of earlier runs."""
+    for line in before:
+        print(line)
     if done.counts is not None:
         print(f"The import: {_counted(done.counts)}")
     show_reports(reports)

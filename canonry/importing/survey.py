@@ -3,13 +3,12 @@
 import hashlib
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
 
 from canonry.documents.folder import Found, Unreadable
 from canonry.documents.front_matter import Document, read_document
-from canonry.failures import CommandFailed
 from models.errors import OperationInvalid, PathCollision, TooLarge
 from models.rules.bodies import MAX_BODY_BYTES, accept_body, is_body_too_long
 from models.rules.hashes import content_hash
@@ -17,6 +16,9 @@ from models.schemas.imports import ImportReportBody
 
 Reader = Callable[[], Iterator[Found | Unreadable]]
 """Reads everything, from the beginning, in the same order."""
+
+CHANGED = "changed"
+CHANGED_DETAIL = "It was being written while it was imported; run the same command again."
 
 NO_TEXT = ""
 """What is staged for a file that cannot be read: its path alone, so that a mirror does not take it for deleted."""
@@ -44,26 +46,37 @@ class Survey:
     complete: bool
     read: Reader
 
-    def source(self, prefix: str, title: str, *, mirror: bool) -> str:
-        """The label of an import of this survey: equal for equal files and options."""
-        digest = hashlib.sha256(json.dumps(["canonry-import/1", prefix, title, mirror]).encode())
+    def digest(self) -> str:
+        """Equal for equal files."""
+        digest = hashlib.sha256()
         for path, file in sorted(self.files.items()):
             digest.update(json.dumps([path, file.content_hash, file.description, file.memory_id]).encode())
-        return f"files:{digest.hexdigest()}"
+        return digest.hexdigest()
 
-    def contents(self, paths: Collection[str]) -> Iterator[dict[str, JsonValue]]:
+    def contents(self, paths: Collection[str], changed: Callable[[str], None]) -> Iterator[dict[str, JsonValue]]:
         """The files of these paths as they are sent, each read once more.
 
-        Raises:
-            CommandFailed: one is not what it was when it was surveyed.
+        Args:
+            paths: of the survey.
+            changed: takes the path of each file that is not what it was when it was surveyed; it is not sent.
         """
         left = set(paths)
         for item in self.read():
             if item.path in left:
                 left.remove(item.path)
-                yield _content(item, self.files[item.path])
-        if left:
-            raise _changed(min(left))
+                content = _content(item, self.files[item.path])
+                if content is None:
+                    changed(item.path)
+                else:
+                    yield content
+        for path in sorted(left):
+            changed(path)
+
+    def without(self, changed: Collection[str]) -> "Survey":
+        """The survey with the texts of these files left out, and that reported."""
+        reports = tuple(ImportReportBody(path=path, code=CHANGED, detail=CHANGED_DETAIL) for path in sorted(changed))
+        left_out = {path: SurveyedFile(memory_id=self.files[path].memory_id) for path in changed}
+        return replace(self, files={**self.files, **left_out}, reports=self.reports + reports)
 
 
 def survey(read: Reader, told: Callable[[int], None]) -> Survey:
@@ -131,22 +144,19 @@ def _refusal(body: str) -> str | None:
     return None
 
 
-def _content(item: Found | Unreadable, expected: SurveyedFile) -> dict[str, JsonValue]:
+def _content(item: Found | Unreadable, expected: SurveyedFile) -> dict[str, JsonValue] | None:
+    """The file as it is sent; None where it is not what was expected."""
     file: dict[str, JsonValue] = {"path": item.path, "content": NO_TEXT}
     if expected.content_hash is not None:
         document = read_document(item.text) if isinstance(item, Found) else None
         if document is None or _surveyed(document) != expected:
-            raise _changed(item.path)
+            return None
         file["content"] = document.body
     if expected.description is not None:
         file["description"] = expected.description
     if expected.memory_id is not None:
         file["memory_id"] = expected.memory_id
     return file
-
-
-def _changed(path: str) -> CommandFailed:
-    return CommandFailed(f"{path} has changed while it was being imported; run the same command again.")
 
 
 def _is_unicode(path: str) -> bool:

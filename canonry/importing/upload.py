@@ -17,41 +17,45 @@ MAX_REQUEST_BYTES = 4 * 1024 * 1024
 MAX_REQUEST_FILES = 500
 
 
-def upload(remote: Remote, import_id: str, survey: Survey, told: Callable[[int], None]) -> None:
+def upload(remote: Remote, import_id: str, survey: Survey, told: Callable[[int, int], None]) -> set[str]:
     """Stage every file of the survey that is not staged as it is; a text is read again when it is sent.
 
-    Holds the texts of a few requests in memory, whatever the folder holds.
+    Returns the paths of the files that have changed since they were surveyed, which are not staged. It holds
+    the texts of a few requests in memory, whatever the folder holds.
 
     Args:
         remote: the server.
         import_id: the import, while it is being staged.
         survey: what to stage.
-        told: takes how many files the server has.
+        told: takes how many files have been sent, and how many have to be.
 
     Raises:
-        CommandFailed: a file has changed since it was surveyed, or the server refuses a request.
+        CommandFailed: the server refuses a request.
     """
     missing = _missing(survey, _staged(remote, import_id))
-    done = len(survey.files) - len(missing)
-    told(done)
+    if not missing:
+        return set()
+    done, changed = 0, set[str]()
+    told(done, len(missing))
     pool = ThreadPoolExecutor(REQUESTS_AT_ONCE, thread_name_prefix="upload")
     waiting: dict[Future[ImportBody], int] = {}
     over = Event()
     try:
-        for files in in_requests(survey.contents(missing)):
+        for files in in_requests(survey.contents(missing, changed.add)):
             if len(waiting) == REQUESTS_AT_ONCE:
                 done += _finished(waiting)
-                told(done)
+                told(done, len(missing) - len(changed))
             body: dict[str, JsonValue] = {"files": files}
             request = pool.submit(remote.post, f"/imports/{import_id}/files", body, ImportBody, unless=over)
             waiting[request] = len(files)
         while waiting:
             done += _finished(waiting)
-            told(done)
+            told(done, len(missing) - len(changed))
     finally:
         # After a failure what is under way is waited for, so that it says nothing later, and is not tried again.
         over.set()
         pool.shutdown(cancel_futures=True)
+    return changed
 
 
 def _staged(remote: Remote, import_id: str) -> dict[str, StagedFileBody]:

@@ -10,7 +10,7 @@ from dulwich.repo import Repo
 
 from tests.client import Client, Json, Organization, a_member, a_project, an_organization, items, ok
 from tests.import_command import a_folder, import_folder, one_sentence
-from tests.proposals import a_place, all_items, decide, listed, published
+from tests.proposals import a_place, all_items, decide, listed, published, reread
 from tests.up import run
 
 pytestmark = pytest.mark.usefixtures("worker")
@@ -124,6 +124,51 @@ def test_a_review_that_was_rejected_is_not_gone_on_with(organization: Organizati
 
     assert second["status"] == "open"
     assert second["review_id"] != first["review_id"]
+
+
+def test_a_review_that_lost_a_draft_is_withdrawn_and_everything_imported_anew(
+    organization: Organization, tmp_path: Path
+) -> None:
+    owner = organization.owner
+    folder = a_folder(tmp_path / "notes", {f"{number}.md": f"# Note {number}\n" for number in range(1_100)})
+    first = review_of(owner, import_folder(owner, folder))
+    draft = ok(owner.get(f"/drafts/{listed(first, 'drafts')[0]['draft_id']}"))
+    ok(owner.delete(f"/drafts/{draft['draft_id']}", version=int(str(draft["version"]))))
+
+    done = import_folder(owner, folder, "--merge")
+
+    assert f"Review {first['review_id']} of an earlier run is withdrawn" in done.stdout
+    assert reread(owner, first)["status"] == "withdrawn"
+    assert review_of(owner, done)["status"] == "merged"
+    assert len(memories(owner)) == 1_100
+
+
+def test_a_review_that_others_stand_in_the_way_of_is_withdrawn_and_the_rest_imported_anew(
+    organization: Organization, tmp_path: Path
+) -> None:
+    owner = organization.owner
+    folder = a_folder(tmp_path / "notes", NOTES)
+    first = review_of(owner, import_folder(owner, folder))
+    published(owner, a_project(owner, "Elsewhere"), *_creates("Deploy.md"))
+
+    done = import_folder(owner, folder, "--project", str(first["project_id"]), "--merge", code=3)
+
+    assert reread(owner, first)["status"] == "withdrawn"
+    assert "1 created" in done.stdout
+    assert [*memories(owner)] == ["Deploy.md", "runbooks/rollback.md"]
+
+
+def test_an_open_review_of_another_content_of_the_folder_is_pointed_at(
+    organization: Organization, tmp_path: Path
+) -> None:
+    folder = a_folder(tmp_path / "notes", NOTES)
+    first = review_of(organization.owner, import_folder(organization.owner, folder))
+    a_folder(folder, {"deploy.md": "# Deploy\n\nTag it, and wait.\n"})
+
+    done = import_folder(organization.owner, folder)
+
+    assert f"Review {first['review_id']} of an earlier import of this folder is still open" in done.stdout
+    assert reread(organization.owner, first)["status"] == "open"
 
 
 def test_only_what_has_changed_is_proposed(organization: Organization, tmp_path: Path) -> None:

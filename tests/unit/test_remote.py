@@ -47,6 +47,6 @@ def test_an_upload_that_is_refused_ends_at_once_and_leaves_no_request_behind(
     with serving(answer) as remote:
         began = time.monotonic()
         with pytest.raises(Refused, match=r"No\."):
-            upload(remote, "imp_1", found, lambda _: None)
+            upload(remote, "imp_1", found, lambda *_: None)
         assert time.monotonic() - began < 5
         assert not [thread for thread in threading.enumerate() if thread.name.startswith("upload")]
