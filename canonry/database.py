@@ -1,6 +1,6 @@
 """The database for commands that need no running server: the operator's, or the embedded one of a data folder."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 from sqlalchemy import Engine
@@ -10,7 +10,7 @@ from canonry.embedded.postgres import is_there, start_postgres
 from canonry.failures import CommandFailed
 from canonry.signals import stoppable
 from models.database import COMMAND, build_engine
-from models.migrations import is_current
+from models.migrations import applied_revisions, includes_all
 from models.settings import Settings
 
 
@@ -19,22 +19,28 @@ def open_database(settings: Settings) -> Iterator[Engine]:
     """An engine for the block; the embedded server is used where it runs, else started and stopped again.
 
     Raises:
-        CommandFailed: there is no database yet, it does not answer, or its schema is an older version's.
+        CommandFailed: there is no database yet, no Canonry in it, it does not answer, or its schema is an older
+            version's.
     """
     with _database_url(settings) as url:
         engine = build_engine(url, settings, pool_size=1, application_name=COMMAND)
         try:
             with engine.connect() as connection:
-                current = is_current(connection)
-            if not current:
-                raise CommandFailed(
-                    "The database has an older version's schema: run `canonry up` or `canonry migrate` first."
-                )
+                _require_current(applied_revisions(connection))
             yield engine
         except OperationalError as error:
             raise CommandFailed(f"The database does not answer: {error.orig}") from error
         finally:
             engine.dispose()
+
+
+def _require_current(applied: Collection[str]) -> None:
+    if not applied:
+        raise CommandFailed(
+            "There is no Canonry in this database: look whether the address is right; `canonry migrate` makes one."
+        )
+    if not includes_all(applied):
+        raise CommandFailed("The database has an older version's schema: run `canonry up` or `canonry migrate` first.")
 
 
 @contextmanager
