@@ -11,6 +11,7 @@ from rich.text import Text
 
 from canonry.addresses import named_server
 from canonry.diagnosis.api import api_line, port_line
+from canonry.diagnosis.damage import temporal_damage
 from canonry.diagnosis.database import database_lines
 from canonry.diagnosis.folder import folder_lines
 from canonry.diagnosis.lines import Line, Mark, bad, ok, shown, unknown
@@ -56,7 +57,7 @@ def _diagnose(settings: Settings) -> Iterator[Line]:
         yield bad("data folder", f"{settings.data} cannot be used", str(failure))
         return
     if site.is_local:
-        yield from folder_lines(site.home)
+        yield from folder_lines(site.home, serves=site.up is not None)
     if site.embeds_database:
         yield up_line(site.home, site.up)
     yield from _services(site)
@@ -87,6 +88,8 @@ class _Site:
 
 
 def _look_around(settings: Settings) -> _Site:
+    if settings.data.exists() and not settings.data.is_dir():
+        raise StartFailed("It is a file: name a folder by --data.")
     home = look_up(settings.data)
     up = find_up(home)
     api_url = named_server() or (up.url if up is not None else None)
@@ -118,7 +121,7 @@ def _temporal(site: _Site) -> Iterator[Line]:
     elif not site.embeds_database:
         yield unknown("temporal", "not known from here", "Set CANONRY_TEMPORAL_ADDRESS to where it is.")
     else:
-        yield ok("temporal", "stopped")
+        yield temporal_damage(site.home) or ok("temporal", "stopped")
 
 
 def _database(site: _Site) -> Iterator[Line]:
@@ -129,7 +132,7 @@ def _database(site: _Site) -> Iterator[Line]:
     else:
         yield postgres_line(site.home, site.up)
         server = recorded_server(site.home.cluster)
-        if server is None:
+        if server is None or server.is_frozen:
             yield unknown("operations", "not known while the database is stopped")
             return
         forget_client_settings()

@@ -34,9 +34,12 @@ def _database_address(url: str) -> str:
     from sqlalchemy.exc import ArgumentError  # noqa: PLC0415
 
     try:
-        make_url(url)
+        parts = make_url(url)
     except (ArgumentError, ValueError):
         raise PydanticCustomError("url", "This is no URL of a database") from None
+    # Read as a host or a name, what belongs to a password would be shown by the error of whoever looks it up.
+    if "@" in f"{parts.host}{parts.database}" or "@" in url.partition("@")[2].partition("=")[0]:
+        raise PydanticCustomError("url", "Escape @ in a user name or password as %40, / as %2F, : as %3A and # as %23")
     return url
 
 

@@ -43,7 +43,8 @@ def database_lines(settings: Settings, url: str, *, ours: bool) -> Iterator[Line
             yield feed_line(others)
             yield _clients_line(others)
     except OperationalError as error:
-        advice = "Start it, or correct CANONRY_DATABASE_URL: nothing works without it."
+        correction = "" if ours else ", or correct CANONRY_DATABASE_URL"
+        advice = f"Start it{correction}: nothing works without it."
         yield bad("database", f"{where}does not answer: {_reason(error)}", advice)
     except SQLAlchemyError as error:
         yield bad("database", f"{where}refuses: {_reason(error)}", "Check that it is Canonry's, and who may read it.")

@@ -7,6 +7,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from canonry.diagnosis.damage import place_lines
 from canonry.diagnosis.lines import Line, bad, ok, size, unknown, warn
 from canonry.embedded.placement import Home
 from canonry.preparation import OWNER_TOKEN
@@ -18,23 +19,24 @@ OTHERS = stat.S_IRWXG | stat.S_IRWXO
 PASSING = stat.S_IXGRP | stat.S_IXOTH
 
 
-def folder_lines(home: Home) -> Iterator[Line]:
-    """The folder of everything that survives; nothing where there is none yet."""
+def folder_lines(home: Home, *, serves: bool) -> Iterator[Line]:
+    """The folder of everything that survives, and whether `canonry up` could start there unless it `serves` already."""
     if not home.data.exists():
         yield unknown("data folder", f"{home.data} is not there", "`canonry up` makes it.")
         return
-    yield _owner(home)
+    yield _owner(home, serves=serves)
+    yield from place_lines(home)
     yield from _token(home.data / OWNER_TOKEN)
     yield _room(home)
 
 
-def _owner(home: Home) -> Line:
+def _owner(home: Home, *, serves: bool) -> Line:
     found = home.data.stat()
     mode = stat.S_IMODE(found.st_mode)
     text = f"{home.data}, of {_name(found.st_uid)}, mode {mode:04o}"
     if home.relocated:
         text += f"; the servers' files are in {home.path}"
-    if found.st_uid != os.geteuid() and os.geteuid() != 0:
+    if found.st_uid != os.geteuid() and not (serves and os.geteuid() == 0):
         return bad("data folder", text, f"Run canonry as {_name(found.st_uid)}, or name another folder by --data.")
     if mode & OTHERS & ~PASSING:
         return warn("data folder", text, f"Others may look into it: `chmod go-rw {home.data}`.")

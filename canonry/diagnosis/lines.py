@@ -6,8 +6,11 @@ from enum import StrEnum
 
 from canonry.wording import printable
 
-SECRETS = re.compile(r"(?<=://)[^/@\s]*(?=@)|cnr_[A-Za-z0-9_-]+|(?<=password=)[^&\s]+")
-"""What never reaches a terminal, whoever wrote it into a log or an error: user and password of a URL, and tokens."""
+SECRETS = (re.compile(r"cnr_[A-Za-z0-9_-]+|(?<=password=)[^&\s]+"), re.compile(r"(?<=://)\S*(?=@)"))
+"""What never reaches a terminal, whoever wrote it into a log or an error: tokens, and user and password of a URL.
+
+The latter end with its last "@": a password may have that sign, and a "/", where somebody forgot to escape them.
+"""
 
 MINUTE_S, HOUR_S, DAY_S = 60, 3_600, 86_400
 MEGABYTE, GIGABYTE = 1_000_000, 1_000_000_000
@@ -61,7 +64,9 @@ def unknown(name: str, text: str, advice: str = "") -> Line:
 
 def shown(text: str) -> str:
     """A text from elsewhere on one line, without secrets and without what a terminal would obey."""
-    return printable(SECRETS.sub("***", text).strip())
+    for secret in SECRETS:
+        text = secret.sub("***", text)
+    return printable(text.strip())
 
 
 def duration(seconds: float) -> str:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import psutil
 
+from canonry.diagnosis.damage import cluster_damage
 from canonry.diagnosis.lines import Line, bad, duration, ok, unknown, warn
 from canonry.embedded.binaries import find_postgres
-from canonry.embedded.cluster import cluster_major, recorded_server
+from canonry.embedded.cluster import RecordedServer, cluster_major, recorded_server
 from canonry.embedded.placement import Home
 from canonry.embedded.ports import LOOPBACK
 from canonry.failures import StartFailed
@@ -70,7 +71,21 @@ def postgres_line(home: Home, up: RunningUp | None) -> Line:
         return bad("postgres", versions, "`canonry up` refuses it, and says how its data is carried over.")
     server = recorded_server(home.cluster)
     if server is not None:
-        return ok("postgres", f"process {server.pid}, {server.status}, {versions}")
+        return _server_line(server, versions)
+    return _rest_line(home, up, versions)
+
+
+def _server_line(server: RecordedServer, versions: str) -> Line:
+    if server.is_frozen:
+        advice = f"It answers nobody; let it go on: `kill -CONT {server.pid}`."
+        return bad("postgres", f"process {server.pid}, stopped by a signal (state T), {versions}", advice)
+    return ok("postgres", f"process {server.pid}, {server.status}, {versions}")
+
+
+def _rest_line(home: Home, up: RunningUp | None, versions: str) -> Line:
+    damage = cluster_damage(home.cluster)
+    if damage is not None:
+        return bad("postgres", *damage)
     if up is not None:
         return bad("postgres", f"its process is gone, {versions}", "`canonry up` starts it again; read postgres.log.")
     return ok("postgres", f"stopped, {versions}")

@@ -85,11 +85,11 @@ def look_up(data: Path) -> Home:
     """The home of a data folder as it is: nothing is made, chosen or changed.
 
     Raises:
-        StartFailed: the account that the servers would run under cannot be told.
+        StartFailed: its files are no longer where it says, or the account that the servers would run under cannot be
+            told.
     """
     data = data.resolve()
-    pointer = data / POINTER
-    path = read_path(pointer) if pointer.exists() else data
+    path = _pointed_at(data) or data
     return Home(data, path, server_account(_cluster(path)))
 
 
@@ -135,22 +135,27 @@ def short_folder(parent: Path, account: Account) -> Path:
 
 
 def _settle(data: Path) -> Home:
-    pointer = data / POINTER
-    if pointer.exists():
-        path = read_path(pointer)
-        if not path.is_dir():
-            raise StartFailed(
-                f"{pointer} names {path}, which is gone; delete that file to begin with an empty database."
-            )
-        return Home(data, path, server_account(_cluster(path)))
+    pointed_at = _pointed_at(data)
+    if pointed_at is not None:
+        return Home(data, pointed_at, server_account(_cluster(pointed_at)))
     account = server_account(_cluster(data))
     if not account.dropped or can_reach(account, data / "postgres"):
         return Home(data, data, account)
     if _cluster(data).exists():
         raise StartFailed(f"The account {account.name} owns {_cluster(data)} but can no longer reach it.")
     path = _elsewhere(data)
-    write_note(pointer, f"{path}\n", mode=0o644)
+    write_note(data / POINTER, f"{path}\n", mode=0o644)
     return Home(data, path, account)
+
+
+def _pointed_at(data: Path) -> Path | None:
+    pointer = data / POINTER
+    if not pointer.exists():
+        return None
+    path = read_path(pointer)
+    if not path.is_dir():
+        raise StartFailed(f"{pointer} names {path}, which is gone; delete that file to begin with an empty database.")
+    return path
 
 
 def _cluster(home: Path) -> Path:

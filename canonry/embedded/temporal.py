@@ -31,6 +31,7 @@ POLL_S = 0.05
 DAMAGE = re.compile("no such table|not a database|malformed|disk I/O error|corrupt")
 # SQLite takes 512 bytes, with those of the journal that it puts beside.
 LONGEST_STORE_PATH = 500
+SQLITE = b"SQLite format 3\0"
 URL_SIGNS = frozenset("%?#")
 # The file survives kill -9 with these, and takes twice the workflows a second of the defaults.
 SQLITE_PRAGMAS = {"journal_mode": "WAL", "synchronous": "NORMAL"}
@@ -232,6 +233,15 @@ def _drop_half_made(home: Home) -> None:
     elif not _complete(home).exists():
         for file in filter(Path.is_file, _store(home).parent.glob("temporal.db*")):
             file.unlink()
+
+
+def damaged_store(home: Home) -> Path | None:
+    """The store of a server that has answered once, where it is no store by its first bytes."""
+    store = _store(home)
+    if not store.exists() or not _complete(home).exists():
+        return None
+    with store.open("rb") as file:
+        return None if file.read(len(SQLITE)) == SQLITE else store
 
 
 def _complete(home: Home) -> Path:

@@ -58,6 +58,9 @@ def test_a_disk_that_fills_up_is_told(free: int, mark: str) -> None:
     ("text", "what"),
     [
         ("postgresql://me:hunter2@db/x", "postgresql://***@db/x"),
+        ("no postgresql://u:SEC@RET/PW@127.0.0.1:1/x", "no postgresql://***@127.0.0.1:1/x"),
+        ("postgresql://u:SE?C#RET@db/x and me@home", "postgresql://***@db/x and me@home"),
+        ("postgresql://db/x?password=a@b", "postgresql://db/x?password=***"),
         ("host=db password=hunter2 user=me", "host=db password=*** user=me"),
         ("postgresql://db/x?password=hunter2&a=b", "postgresql://db/x?password=***&a=b"),
         ("the token cnr_abc-1_2 is", "the token *** is"),

@@ -58,6 +58,18 @@ def test_a_wrong_value_is_refused_by_name_with_what_is_accepted(name: str, value
     assert text.endswith(f"(accepted: {accepted})")
 
 
+@pytest.mark.parametrize("login", ["u:SEC@RET/PW", "u:SEC@RET", "u:SEC@RET?PW", "u/x:SECRET", "u:SEC@RET:1/PW#"])
+def test_a_password_whose_signs_are_not_escaped_is_refused_and_not_repeated(login: str) -> None:
+    text = refusal(DATABASE_URL=f"postgresql://{login}@127.0.0.1:1/x")
+    assert text.startswith("CANONRY_DATABASE_URL: Escape @ in a user name or password as %40, / as %2F, ")
+    assert not any(part in text for part in ("SEC", "RET", "PW"))
+
+
+@pytest.mark.parametrize("url", ["postgresql://u:p%40%2F#?w@h/x", "postgresql:///x?host=/run&user=a@b", "postgres://h"])
+def test_what_can_be_told_apart_is_accepted(url: str) -> None:
+    assert load_settings({"CANONRY_DATABASE_URL": url}).database_url == url
+
+
 def test_nothing_of_a_database_url_that_is_none_is_repeated() -> None:
     assert "hunter2" not in refusal(DATABASE_URL="postgresql://me:hunter2@h:notaport/x")
 
