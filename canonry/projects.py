@@ -1,9 +1,14 @@
 """Which project a command is about."""
 
+from difflib import get_close_matches
+
 from canonry.failures import CommandFailed
 from canonry.refusals import Refused
 from canonry.remote import Remote
+from models.errors import AlreadyExists
 from models.schemas.tenancy import MeView, ProjectView
+
+MAX_LISTED = 10
 
 
 def choose_project(remote: Remote, wanted: str | None, *, create: bool) -> ProjectView:
@@ -25,15 +30,19 @@ def choose_project(remote: Remote, wanted: str | None, *, create: bool) -> Proje
         return found
     if create:
         return _made(remote, wanted)
-    raise CommandFailed(
-        f"There is no project {wanted} for this token ({listed(known)}); with --create-project it is made."
-    )
+    raise CommandFailed(f"{unknown(known, wanted)} With --create-project it is made.")
+
+
+def would_make_project(remote: Remote, name: str) -> bool:
+    """Whether a project of that name would be made: there is none, as far as the token sees."""
+    return named(list(remote.items("/projects", ProjectView)), name) is None
 
 
 def _only(candidates: list[ProjectView]) -> ProjectView:
     if not candidates:
         raise CommandFailed(
-            "There is no project yet that this token may write to; --project NAME --create-project makes one."
+            "There is no project yet that this token may write to; --project NAME --create-project makes one,"
+            " and a project's admin adds you to it."
         )
     if len(candidates) > 1:
         raise CommandFailed(f"Say which project by --project ({listed(candidates)}).")
@@ -62,15 +71,26 @@ def named(known: list[ProjectView], wanted: str) -> ProjectView | None:
     return found[0] if found else None
 
 
+def unknown(known: list[ProjectView], wanted: str) -> str:
+    """That there is no such project, with the one that may be meant and those that there are."""
+    slugs = {each.slug: each for each in known} | {each.name.casefold(): each for each in known}
+    near = get_close_matches(wanted.casefold(), slugs, n=1)
+    meant = f" Did you mean {slugs[near[0]].slug}?" if near else ""
+    return f"There is no project {wanted} for this token ({listed(known)}).{meant}"
+
+
 def _made(remote: Remote, name: str) -> ProjectView:
     try:
         return remote.post("/projects", {"name": name}, ProjectView)
     except Refused as refusal:
-        if refusal.code != "already_exists":
+        if refusal.code != AlreadyExists.code:
             raise
-        raise CommandFailed(f"There is a project {name}, but this token may not use it.") from refusal
+        raise CommandFailed(
+            f"There is a project {name}, but this token may not use it; ask its admin to add you."
+        ) from refusal
 
 
 def listed(projects: list[ProjectView]) -> str:
     """What `--project` may name, for a sentence."""
-    return ", ".join(each.slug for each in projects) or "it sees none"
+    more = f" and {len(projects) - MAX_LISTED} more" if len(projects) > MAX_LISTED else ""
+    return ", ".join(each.slug for each in projects[:MAX_LISTED]) + more or "it sees none"

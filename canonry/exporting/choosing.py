@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from canonry.failures import CommandFailed
-from canonry.projects import listed, named
+from canonry.projects import named, unknown
 from canonry.remote import Remote
 from canonry.snapshots import fetch_snapshot
 from models.schemas.commits import CommitBody, CommitState, Snapshot
@@ -38,7 +38,7 @@ def _project(remote: Remote, wanted: str) -> ProjectView:
     known = list(remote.items("/projects", ProjectView))
     found = named(known, wanted)
     if found is None:
-        raise CommandFailed(f"There is no project {wanted} for this token ({listed(known)}).")
+        raise CommandFailed(unknown(known, wanted))
     return found
 
 

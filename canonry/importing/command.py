@@ -12,12 +12,14 @@ from canonry.importing.former import former_import
 from canonry.importing.options import ImportOptions
 from canonry.importing.proposing import Proposal, stage, start, try_out
 from canonry.importing.reviewing import approve, merge, read_review
-from canonry.importing.summary import show_import, show_notes, show_preview, show_reports, show_review
+from canonry.importing.summary import show_foreseen, show_import, show_notes, show_preview, show_reports, show_review
 from canonry.importing.survey import Reader, Survey, survey
+from canonry.importing.unmade import foresee
 from canonry.progress import ProgressLine
-from canonry.projects import choose_project
+from canonry.projects import choose_project, would_make_project
 from canonry.remote import Remote
 from canonry.servers import reached
+from models.rules.import_plans import ImportPlan
 from models.schemas.imports import ImportReportBody
 from models.schemas.reviews import ReviewBody
 from models.schemas.tenancy import ProjectView
@@ -76,12 +78,23 @@ def _reader(options: ImportOptions) -> Reader:
 
 def _previewed(remote: Remote, options: ImportOptions, found: Survey, progress: ProgressLine) -> bool:
     """Show what would happen; whether files would be left out."""
+    if options.create_project and options.project is not None and would_make_project(remote, options.project):
+        return _foreseen(options.project, found, foresee(found, options.prefix))
     with progress.shown():
         project = choose_project(remote, options.project, create=False)
         tried = try_out(remote, _proposal(options, project, found), progress.tell)
     reports = _all_reports(tried.survey, tried.trial.reports)
     show_notes(found.notes)
     show_preview(tried.trial, reports)
+    return bool(reports)
+
+
+def _foreseen(name: str, found: Survey, plan: ImportPlan) -> bool:
+    """Show what would happen in a project that is not there yet; whether files would be left out."""
+    answered = [ImportReportBody(path=each.path, code=each.code, detail=each.detail) for each in plan.reports]
+    reports = _all_reports(found, answered)
+    show_notes(found.notes)
+    show_foreseen(name, plan, reports)
     return bool(reports)
 
 

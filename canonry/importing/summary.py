@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from canonry.wording import printable
+from canonry.wording import counted, printable
+from models.rules.import_plans import ImportPlan
 from models.schemas.imports import ImportBody, ImportChange, ImportCountsBody, ImportReportBody, ImportTrial
 from models.schemas.reviews import ReviewBody
 
@@ -38,6 +39,17 @@ def show_preview(preview: ImportTrial, reports: Sequence[ImportReportBody]) -> N
         print(_described(change))
     show_reports(reports)
     print(f"A dry run, nothing has changed: {_counted(preview.counts)}")
+
+
+def show_foreseen(project: str, plan: ImportPlan, reports: Sequence[ImportReportBody]) -> None:
+    """Print what an import into a project that is not there yet would create."""
+    for change in plan.changes:
+        print(f"{change.action:<7} {printable(change.path)}")
+    show_reports(reports)
+    created = counted(plan.counts.created, "file")
+    print(
+        f"A dry run, nothing has changed: it would make the project {printable(project)}; {created} would be created."
+    )
 
 
 def show_reports(reports: Sequence[ImportReportBody]) -> None:

@@ -351,7 +351,7 @@ def test_an_unknown_project_is_made_only_when_that_is_said(api: Client, tmp_path
     organization = an_organization(api)
     folder = a_folder(tmp_path / "notes", NOTES)
 
-    for words in ((), ("--project", "Notes"), ("--project", "Notes", "--create-project", "--dry-run")):
+    for words in ((), ("--project", "Notes")):
         assert "--create-project" in one_sentence(import_folder(organization.owner, folder, *words, code=1))
     assert items(organization.owner.get("/projects")) == []
 
@@ -420,10 +420,28 @@ def test_a_server_without_a_token_is_one_sentence(organization: Organization, tm
     assert (done.returncode, "CANONRY_TOKEN" in one_sentence(done)) == (1, True)
 
 
-def test_a_prefix_that_is_no_path_is_a_sentence_with_field_and_rule(organization: Organization, tmp_path: Path) -> None:
-    done = import_folder(organization.owner, a_folder(tmp_path / "notes", NOTES), "--prefix", "../up", code=1)
+def test_a_project_that_would_be_made_is_previewed_without_it(api: Client, tmp_path: Path) -> None:
+    organization = an_organization(api)
+    folder = a_folder(tmp_path / "notes", {**NOTES, "con.md": "# A device\n", "blank.md": " \n"})
 
-    assert re.search(r"field prefix, rule \w+", one_sentence(done))
+    words = ("--project", "Notes", "--create-project", "--dry-run")
+    done = import_folder(organization.owner, folder, *words, code=3)
+
+    assert "create  deploy.md\ncreate  runbooks/rollback.md\n" in done.stdout
+    assert set(re.findall(r"^  (\S+)  operation_invalid  ", done.stdout, re.MULTILINE)) == {"blank.md", "con.md"}
+    assert done.stdout.endswith("it would make the project Notes; 2 files would be created.\n")
+    assert items(organization.owner.get("/projects")) == []
+
+
+def test_a_project_that_the_token_may_not_see_is_told_with_whom_to_ask(api: Client, tmp_path: Path) -> None:
+    organization, project_id = a_place(api)
+    a_project(organization.owner, "Hidden")
+    member = a_member(organization, project_id)
+    folder = a_folder(tmp_path / "notes", NOTES)
+
+    done = import_folder(member.client, folder, "--project", "Hidden", "--create-project", code=1)
+
+    assert one_sentence(done).endswith("this token may not use it; ask its admin to add you.")
 
 
 def _creates(*paths: str) -> list[Json]:
