@@ -1,7 +1,8 @@
 """`canonry export`: a snapshot as a folder of Markdown or a git repository (docs/how-to/export-a-snapshot.md)."""
 
 import argparse
-from collections.abc import Sequence
+import sys
+from collections.abc import Collection, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from rich.console import Console
 from canonry.exporting.authors import known_authors
 from canonry.exporting.choosing import choose_snapshot, history
 from canonry.exporting.destination import new_folder, require_unused, write_file
-from canonry.exporting.files import files_of
+from canonry.exporting.files import Files, LeftOut, files_of
 from canonry.exporting.git import GitHistory
 from canonry.progress import ProgressLine
 from canonry.remote import Remote
@@ -21,6 +22,9 @@ from canonry.snapshots import fetch_snapshot
 from canonry.wording import counted
 from models.schemas.commits import CommitBody, Snapshot
 from models.settings import Settings
+
+LEFT_OUT = 3
+"""The exit code when some Memories could not be written as files."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,8 +49,18 @@ class ExportOptions:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Exported:
+    """What is where, as a sentence, and what has no file there, each Memory once for each of its paths."""
+
+    sentence: str
+    left_out: Collection[LeftOut]
+
+
 def run(settings: Settings, options: ExportOptions) -> None:
     """Write the snapshot into a folder that is there as a whole or, if anything fails, not at all.
+
+    Exits with 3 when Memories are left out of it, and names them.
 
     Raises:
         CommandFailed: nothing is published, the commit or the project is unknown, or the folder cannot be made.
@@ -55,10 +69,14 @@ def run(settings: Settings, options: ExportOptions) -> None:
     progress = ProgressLine(Console(stderr=True))
     with stoppable(), reached(settings, progress.say) as remote, progress.shown():
         exported = _exported(remote, options, progress)
-    print(exported)
+    print(exported.sentence)
+    for each in exported.left_out:
+        print(each, file=sys.stderr)
+    if exported.left_out:
+        sys.exit(LEFT_OUT)
 
 
-def _exported(remote: Remote, options: ExportOptions, progress: ProgressLine) -> str:
+def _exported(remote: Remote, options: ExportOptions, progress: ProgressLine) -> _Exported:
     """Export, and say what is where."""
     snapshot = choose_snapshot(remote, project=options.project, commit=options.commit)
     with new_folder(options.path) as folder:
@@ -69,30 +87,36 @@ def _exported(remote: Remote, options: ExportOptions, progress: ProgressLine) ->
         return _write_repository(remote, folder, commits, options, progress)
 
 
-def _write_folder(folder: Path, snapshot: Snapshot, options: ExportOptions, progress: ProgressLine) -> str:
+def _write_folder(folder: Path, snapshot: Snapshot, options: ExportOptions, progress: ProgressLine) -> _Exported:
     total = len(snapshot.tree.entries)
-    for done, file in enumerate(files_of(snapshot, plain=options.plain)):
+    chosen = files_of(snapshot, plain=options.plain)
+    for done, file in enumerate(chosen.files):
         write_file(folder, file.path, file.data)
         progress.tell("Writing", done, total)
-    return f"{_memories(snapshot)} of {_described(snapshot.commit)} in {options.path}"
+    memories = _memories(snapshot, chosen)
+    return _Exported(f"{memories} of {_described(snapshot.commit)} in {options.path}", chosen.left_out)
 
 
 def _write_repository(
     remote: Remote, folder: Path, commits: Sequence[CommitBody], options: ExportOptions, progress: ProgressLine
-) -> str:
+) -> _Exported:
     """Write the commits, of which there is at least one, oldest first."""
+    left_out: dict[LeftOut, None] = {}
     with closing(GitHistory(folder, known_authors(remote, commits[-1].project_id))) as repository:
         for done, commit in enumerate(commits):
             progress.tell("Writing", done, len(commits))
             snapshot = fetch_snapshot(remote, commit.commit_id)
-            repository.add(commit, files_of(snapshot, plain=options.plain))
-        repository.finish(files_of(snapshot, plain=options.plain))
-    publications = counted(len(commits), "commit")
-    return f"{publications} up to {_described(commits[-1])}, {_memories(snapshot)}, in {options.path}"
+            chosen = files_of(snapshot, plain=options.plain)
+            left_out |= dict.fromkeys(chosen.left_out)
+            repository.add(commit, chosen.files)
+        repository.finish(files_of(snapshot, plain=options.plain).files)
+    publications, memories = counted(len(commits), "commit"), _memories(snapshot, chosen)
+    return _Exported(f"{publications} up to {_described(commits[-1])}, {memories}, in {options.path}", left_out)
 
 
-def _memories(snapshot: Snapshot) -> str:
-    return counted(sum(entry.path is not None for entry in snapshot.tree.entries), "Memory", "Memories")
+def _memories(snapshot: Snapshot, chosen: Files) -> str:
+    number = sum(entry.path is not None for entry in snapshot.tree.entries)
+    return counted(number - len(chosen.left_out), "Memory", "Memories")
 
 
 def _described(commit: CommitBody) -> str:

@@ -1,12 +1,13 @@
 """A snapshot as files: each Memory at its path, and a manifest of what it all is."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from canonry.documents.front_matter import render_document
 from canonry.documents.manifest import MANIFEST, Manifest
 from canonry.documents.overlooking import IGNORE_FILE, overlooked
 from canonry.failures import CommandFailed
+from canonry.wording import printable
 from models.errors import OperationInvalid
 from models.identifiers import MemoryId
 from models.rules.paths import accept_path, ancestor_keys, path_key
@@ -30,19 +31,43 @@ class File:
         return self.make().encode()
 
 
-def files_of(snapshot: Snapshot, *, plain: bool) -> Iterator[File]:
-    """Every file of the snapshot, in order of paths, the manifest last.
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A Memory that has no file, and why."""
+
+    memory_id: str
+    path: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{printable(self.path)} ({self.memory_id}) is left out: {self.reason}."
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The files of a snapshot, in order of paths, the manifest last, and what is not among them."""
+
+    files: Iterator[File]
+    left_out: Sequence[LeftOut]
+
+
+def files_of(snapshot: Snapshot, *, plain: bool) -> Files:
+    """Every Memory of the snapshot, those whose paths mean something to git or to us as left out.
 
     Args:
         snapshot: what is exported.
         plain: bodies alone.
 
     Raises:
-        CommandFailed: a path that may not be written, before the first file.
+        CommandFailed: paths that no disk could hold, before the first file.
     """
     entries = sorted((entry for entry in snapshot.tree.entries if entry.path is not None), key=_path)
     _require_writable([_path(entry) for entry in entries])
-    return _files(snapshot, entries, plain=plain)
+    reasons = {entry.id: reason for entry in entries if (reason := _what_it_would_be(_path(entry)))}
+    return Files(
+        _files(snapshot, [entry for entry in entries if entry.id not in reasons], plain=plain),
+        [LeftOut(entry.id, _path(entry), reasons[entry.id]) for entry in entries if entry.id in reasons],
+    )
 
 
 def _files(snapshot: Snapshot, entries: list[TreeEntry], *, plain: bool) -> Iterator[File]:
@@ -80,19 +105,22 @@ def _path(entry: TreeEntry) -> str:
 
 
 def _require_writable(paths: list[str]) -> None:
-    """Refuse paths that no disk could hold together, and those that mean something to git or to us.
-
-    A server sends none of the former; what is written by its word is checked all the same.
-    """
+    """Refuse paths that no disk could hold together; a server sends none, and is not believed."""
     keys = {path_key(path) for path in paths}
     for path in paths:
         key = path_key(path)
         if not _is_accepted(path) or len(keys) < len(paths) or not keys.isdisjoint(ancestor_keys(key)):
             raise CommandFailed(f"A path of the snapshot cannot be written: {path!a}.")
-        if not _GIT_FOLDERS.isdisjoint(key.split("/")):
-            raise CommandFailed(f"{path} would be part of git's own files; rename it before exporting.")
-        if key.split("/")[0] == MANIFEST:
-            raise CommandFailed(f"{path} has the name of the export's own file; rename it before exporting.")
+
+
+def _what_it_would_be(path: str) -> str:
+    """Why a path is left to others; empty where it is a document's."""
+    parts = path_key(path).split("/")
+    if parts[0] == MANIFEST:
+        return "it has the name of the export's own file"
+    if not _GIT_FOLDERS.isdisjoint(parts):
+        return "it would be part of git's own files"
+    return ""
 
 
 def _is_accepted(path: str) -> bool:

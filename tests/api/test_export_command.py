@@ -222,11 +222,31 @@ def test_what_is_not_there_is_one_sentence(place: tuple[Organization, str], api:
 @pytest.mark.parametrize(
     "path", [".git/hooks/post-checkout", "docs/.GIT/config", "GIT~1", ".canonry.json", ".Canonry.json/a.md"]
 )
-def test_a_path_that_means_something_to_git_or_to_us_is_refused(
+def test_a_path_that_means_something_to_git_or_to_us_is_left_out_and_named(
     place: tuple[Organization, str], tmp_path: Path, path: str
 ) -> None:
-    publish(place, {path: "text\n"})
-    assert path in refusal(place[0].owner, tmp_path / "out")
+    [memory_id, _] = publish(place, {path: "text\n", "fine.md": "fine\n"})
+    done = export(place[0].owner, tmp_path / "out", code=3)
+    assert done.stdout.startswith("1 Memory of version 1 ")
+    *_, last = done.stderr.splitlines()
+    assert last.startswith(f"{path} ({memory_id}) is left out: it ")
+    assert set(files(tmp_path / "out")) == {"fine.md", MANIFEST}
+
+
+@needs_git
+def test_such_a_path_in_the_past_keeps_nobody_from_the_history(place: tuple[Organization, str], tmp_path: Path) -> None:
+    [memory_id, _] = publish(place, {".git/config": "text\n", "fine.md": "fine\n"})
+    published(place[0].owner, place[1], updates(memory_id, "more\n"))
+    published(place[0].owner, place[1], renames(memory_id, "config.md"))
+    done = export(place[0].owner, tmp_path / "out", "--git", code=3)
+    named = [line for line in done.stderr.splitlines() if memory_id in line]
+    assert named == [f".git/config ({memory_id}) is left out: it would be part of git's own files."]
+    assert git(tmp_path / "out", "fsck", "--strict") == ""
+    assert git(tmp_path / "out", "status", "--porcelain", "--branch") == "## main\n"
+    assert set(git(tmp_path / "out", "ls-tree", "-r", "--name-only", "HEAD").split()) == {
+        *("config.md", "fine.md", MANIFEST)
+    }
+    assert git(tmp_path / "out", "ls-tree", "-r", "--name-only", "HEAD~2").split() == [MANIFEST, "fine.md"]
 
 
 def test_an_empty_folder_is_filled(place: tuple[Organization, str], tmp_path: Path) -> None:

@@ -47,12 +47,26 @@ def a_snapshot(*paths: str) -> Snapshot:
     [
         ("../a.md",), ("/etc/a.md",), ("a/../../b.md",), ("a\\b.md",), ("a//b.md",), ("a\nb.md",), ("",), ("con.md",),
         ("a.md", "A.md"), ("a", "a/b.md"), ("e\u0301.md",),
-        (".git",), (".git/config",), ("docs/.Git/config",), ("GIT~1/config",), (MANIFEST,), (".CANONRY.json/a.md",),
     ],
 )  # fmt: skip
 def test_paths_that_must_not_be_written_are_refused_before_the_first_file(paths: tuple[str, ...]) -> None:
     with pytest.raises(CommandFailed):
         files_of(a_snapshot("fine.md", *paths), plain=True)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [".git", ".git/config", "docs/.Git/config", "GIT~1/config", MANIFEST, ".CANONRY.json/a.md"],
+)
+def test_paths_that_mean_something_to_git_or_to_us_are_left_out(path: str) -> None:
+    chosen = files_of(a_snapshot("fine.md", path), plain=True)
+    assert [file.path for file in chosen.files] == ["fine.md", MANIFEST]
+    assert [(left.memory_id, left.path) for left in chosen.left_out] == [("mem_1", path)]
+
+
+@pytest.mark.parametrize("path", [".gitignore", ".github/x.md", "git", "docs/x.git", "x/.canonry.json"])
+def test_paths_that_only_look_like_those_are_written(path: str) -> None:
+    assert files_of(a_snapshot(path), plain=True).left_out == []
 
 
 def test_every_file_is_found_again_whatever_its_name(tmp_path: Path) -> None:
@@ -67,7 +81,7 @@ def test_every_file_is_found_again_whatever_its_name(tmp_path: Path) -> None:
         ".canonry.json.md",
         "x/.canonry.json",
     ]
-    for file in files_of(a_snapshot(*paths), plain=False):
+    for file in files_of(a_snapshot(*paths), plain=False).files:
         write_file(tmp_path, file.path, file.data)
     found = {item.path: read_document(item.text) for item in read_folder(tmp_path) if isinstance(item, Found)}
     assert {path: document.body for path, document in found.items()} == {path: f"{path}\n" for path in paths}
@@ -78,7 +92,7 @@ def test_what_an_exported_gitignore_hides_is_found_again(tmp_path: Path) -> None
     snapshot = a_snapshot(".gitignore", "docs/.gitignore", "a.md", "docs/b.md")
     for blob in snapshot.blobs[:2]:
         blob.content = "*\n"
-    for file in files_of(snapshot, plain=True):
+    for file in files_of(snapshot, plain=True).files:
         write_file(tmp_path, file.path, file.data)
     assert {item.path for item in read_folder(tmp_path)} == {".gitignore", "docs/.gitignore", "a.md", "docs/b.md"}
 
