@@ -11,7 +11,7 @@ from rich.console import Console
 
 from canonry.exporting.authors import known_authors
 from canonry.exporting.choosing import choose_snapshot, history
-from canonry.exporting.destination import new_folder, require_unused, write_file
+from canonry.exporting.destination import new_folder, remove_abandoned, require_unused, write_file
 from canonry.exporting.files import Files, LeftOut, files_of
 from canonry.exporting.git import GitHistory
 from canonry.progress import ProgressLine
@@ -67,6 +67,8 @@ def run(settings: Settings, options: ExportOptions) -> None:
     """
     require_unused(options.path)
     progress = ProgressLine(Console(stderr=True))
+    for kept in remove_abandoned(options.path):
+        progress.say(f"{kept} is there: another export writes it, or it cannot be removed.")
     with stoppable(), reached(settings, progress.say) as remote, progress.shown():
         exported = _exported(remote, options, progress)
     print(exported.sentence)

@@ -1,5 +1,8 @@
 """A folder that is there as a whole or not at all."""
 
+import fcntl
+import os
+import re
 import shutil
 import uuid
 from collections.abc import Iterator
@@ -7,6 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from canonry.failures import CommandFailed
+
+UNFINISHED = ".new-"
+"""Between the name of a folder and that of the one that takes its place."""
 
 
 @contextmanager
@@ -17,19 +23,51 @@ def new_folder(target: Path) -> Iterator[Path]:
         CommandFailed: the target is in use, or something cannot be written.
     """
     place = require_unused(target)
-    new = place.with_name(f"{place.name}.new-{uuid.uuid4().hex[:12]}")
+    new = place.with_name(f"{place.name}{UNFINISHED}{uuid.uuid4().hex[:12]}")
     try:
         new.mkdir()
         try:
-            if place.exists():
-                shutil.copymode(place, new)
-            yield new
-            new.rename(place)
+            with _held(new):
+                if place.exists():
+                    shutil.copymode(place, new)
+                yield new
+                new.rename(place)
         except BaseException:
             shutil.rmtree(new, ignore_errors=True)
             raise
     except OSError as error:
         raise CommandFailed(f"{target} cannot be written: {error.strerror or error}.") from error
+
+
+def remove_abandoned(target: Path) -> list[Path]:
+    """Remove what exports to the same place left when they were killed; what is still held, or stays, is answered."""
+    place = target.resolve()
+    name = re.compile(re.escape(f"{place.name}{UNFINISHED}") + "[0-9a-f]{12}")
+    return [path for path in sorted(place.parent.iterdir()) if name.fullmatch(path.name) and not _removed(path)]
+
+
+def _removed(folder: Path) -> bool:
+    try:
+        with _held(folder):
+            shutil.rmtree(folder)
+    except OSError:
+        return False
+    return True
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Keep a folder from those who look for abandoned ones; the kernel lets go of it whatever happens to us.
+
+    Raises:
+        OSError: somebody else holds it, it is gone, or no folder.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def require_unused(target: Path) -> Path:

@@ -259,6 +259,15 @@ def test_an_empty_folder_is_filled(place: tuple[Organization, str], tmp_path: Pa
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "out"]
 
 
+def test_an_export_removes_what_a_killed_one_to_the_same_place_left(
+    place: tuple[Organization, str], tmp_path: Path
+) -> None:
+    publish(place, PLAIN)
+    (tmp_path / "out.new-0123456789ab" / "half").mkdir(parents=True)
+    export(place[0].owner, tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
 def _commits(client: Client) -> list[Json]:
     listed = ok(client.get("/org/commits"))["items"]
     assert isinstance(listed, list)

@@ -12,7 +12,7 @@ from canonry.documents.folder import Found, read_folder
 from canonry.documents.front_matter import read_document
 from canonry.documents.manifest import MANIFEST
 from canonry.exporting.authors import author_line
-from canonry.exporting.destination import new_folder, require_unused, write_file
+from canonry.exporting.destination import new_folder, remove_abandoned, require_unused, write_file
 from canonry.exporting.files import files_of
 from canonry.failures import CommandFailed
 from models.schemas.commits import BlobBody, CommitBody, Snapshot, TreeBody, TreeEntry
@@ -121,6 +121,25 @@ def test_a_failure_leaves_nothing(target: Path, failure: BaseException) -> None:
     with pytest.raises(type(failure)):
         fail()
     assert not target.exists()
+
+
+def test_what_a_killed_export_left_is_removed_and_what_another_writes_is_not(tmp_path: Path) -> None:
+    target, left, other = tmp_path / "out", tmp_path / "out.new-0123456789ab", tmp_path / "out.new-kept"
+    write_file(left, "a/b.md", b"x")
+    other.mkdir()
+    with new_folder(target) as new:
+        assert remove_abandoned(target) == [new]
+        assert sorted(tmp_path.iterdir()) == sorted([new, other])
+    assert remove_abandoned(target) == []
+    assert sorted(tmp_path.iterdir()) == [target, other]
+
+
+def test_a_link_in_the_place_of_an_unfinished_folder_is_not_followed(tmp_path: Path) -> None:
+    elsewhere, link = tmp_path / "elsewhere", tmp_path / "out.new-0123456789ab"
+    write_file(elsewhere, "a.md", b"x")
+    link.symlink_to(elsewhere)
+    assert remove_abandoned(tmp_path / "out") == [link]
+    assert (elsewhere / "a.md").exists()
 
 
 def test_a_full_disk_is_one_sentence(target: Path) -> None:
