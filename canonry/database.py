@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from sqlalchemy import Engine
 from sqlalchemy.exc import OperationalError
 
-from canonry.embedded.postgres import is_there, start_postgres
+from canonry.data_folders import require_installation
+from canonry.embedded.postgres import start_postgres
 from canonry.failures import CommandFailed
 from canonry.signals import stoppable
 from models.database import COMMAND, build_engine
@@ -48,8 +49,7 @@ def _database_url(settings: Settings) -> Iterator[str]:
     if settings.database_url is not None:
         yield settings.database_url
         return
-    if not is_there(settings.data):
-        raise CommandFailed(f"There is no Canonry in {settings.data.resolve()}; `canonry up --data DIR` makes one.")
+    require_installation(settings)
     with stoppable():
         server = start_postgres(settings.data)
         try:

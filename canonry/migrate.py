@@ -2,6 +2,7 @@
 
 from sqlalchemy.exc import OperationalError
 
+from canonry.data_folders import require_ours
 from canonry.embedded.placement import data_folder, usable
 from canonry.failures import CommandFailed
 from canonry.preparation import OWNER_TOKEN
@@ -17,6 +18,7 @@ def run(settings: Settings) -> None:
     """
     if settings.database_url is None:
         raise CommandFailed("CANONRY_DATABASE_URL is not set; `canonry up` migrates the embedded database itself.")
+    require_ours(settings.data)
     with usable(settings.data):
         data = data_folder(settings.data)
     try:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import psutil
 
+from canonry.data_folders import require_ours
 from canonry.embedded.disk import START_MB, require_room
 from canonry.embedded.locks import OwnerLock, take_lock
 from canonry.embedded.placement import data_folder, log_of, logs_of, usable
@@ -102,7 +103,10 @@ def started(settings: Settings, report: Callable[[str], None]) -> Iterator[Runni
         AlreadyRunning: another `canonry up` has the folder.
         CommandFailed: a port is taken, or a part does not start.
     """
+    require_ours(settings.data)
     with usable(settings.data):
+        if not settings.data.exists():  # a refusal leaves no new folder behind
+            _require_port(settings)
         data = data_folder(settings.data)
         require_room(data, START_MB)
     parts: list[Part] = []
@@ -207,10 +211,11 @@ def _only_one(settings: Settings, data: Path) -> Iterator[OwnerLock]:
             raise CommandFailed(
                 f"The Canonry on {data}, process {other.pid}, is stopping; start again when that has ended."
             )
-        text = f"Canonry already runs on {data}: process {other.pid}, {other.url or 'still starting'}."
+        where = other.url or "still starting"
+        text = f"Canonry already runs on {data}: process {other.pid}, {where}; use it, or stop that process."
         raise AlreadyRunning(text, other.url)
     try:
-        require_free(settings.port, "the API", settings.host, option="--port")
+        _require_port(settings)
         with usable(data):
             if settings.database_url is None:
                 require_startable(data)
@@ -219,6 +224,10 @@ def _only_one(settings: Settings, data: Path) -> Iterator[OwnerLock]:
         yield lock
     finally:
         lock.release()
+
+
+def _require_port(settings: Settings) -> None:
+    require_free(settings.port, "the API", settings.host, option="--port")
 
 
 def _launch_temporal(settings: Settings, data: Path, parts: list[Part]) -> RunningTemporal | None:

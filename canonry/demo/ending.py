@@ -2,13 +2,12 @@
 
 import json
 import shlex
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from canonry.demo.people import FOLDER, PLATFORM
 from canonry.demo.scene import Scene
+from canonry.invocation import command_line, from_here
 from canonry.stack import RunningCanonry
 from canonry.wording import counted
 from models.schemas.commits import CommitBody, MemoryBody
@@ -51,8 +50,7 @@ def summary(figures: Figures, seconds: float) -> str:
 
 def next_steps(running: RunningCanonry, figures: Figures) -> str:
     """Commands to paste into another terminal, from this folder."""
-    data, canonry, review = _from_here(running.data), _this_command(), figures.waiting
-    option = "" if running.data == Path(".canonry").resolve() else f" --data {shlex.quote(str(data))}"
+    data, review = from_here(running.data), figures.waiting
     read_token = f"$(cat {shlex.quote(str(data / 'owner.token'))})"
     lines = [
         "",
@@ -69,21 +67,9 @@ def next_steps(running: RunningCanonry, figures: Figures) -> str:
             f"    $API/reviews/{review.review_id}/merges    # publishes it",
         ]
     lines += [
-        f"  {canonry} export library --project {PLATFORM}{option}    # the library as files",
-        f"  {canonry} verify{option}    # recomputes every hash",
+        f"  {command_line('export', 'library', '--project', PLATFORM, data=data)}    # the library as files",
+        f"  {command_line('verify', data=data)}    # recomputes every hash",
         "",
         f"Mira, Jonas and Wei have their tokens in {data / FOLDER}.",
     ]
     return "\n".join(lines)
-
-
-def _this_command() -> str:
-    """How we were started, as one would type it here."""
-    script = Path(sys.argv[0])
-    return str(_from_here(script)) if script.name == "canonry" else f"{_from_here(Path(sys.executable))} -m canonry"
-
-
-def _from_here(path: Path) -> Path:
-    """As one would type it here."""
-    path, here = path.absolute(), Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path

@@ -41,7 +41,7 @@ def run(settings: Settings, options: ImportOptions) -> None:
     progress = ProgressLine(Console(stderr=True))
     with progress.shown():
         found = _surveyed(options, progress)
-    with reached(settings, progress.say) as remote:
+    with reached(settings, progress.say, makes=not options.dry_run) as remote:
         left_out = (
             _previewed(remote, options, found, progress)
             if options.dry_run

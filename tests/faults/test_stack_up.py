@@ -98,7 +98,11 @@ def test_variables_for_another_database_do_not_reach_ours(up: Up) -> None:
 
 def test_a_second_up_on_the_folder_is_refused_and_names_the_first(up: Up) -> None:
     answer = run("up", "--data", str(up.data), "--port", str(free_port()))
-    assert_one_sentence(answer, rf"canonry up: Canonry already runs on {up.data}: process {up.child.pid}, {up.url}\.")
+    assert_one_sentence(
+        answer,
+        rf"canonry up: Canonry already runs on {up.data}: process {up.child.pid}, {up.url};"
+        " use it, or stop that process\\.",
+    )
 
 
 def test_a_taken_port_is_one_sentence_and_nothing_is_started(data: Path) -> None:
