@@ -140,7 +140,7 @@ class RecordedServer:
 def recorded_server(cluster: Path) -> RecordedServer | None:
     """The live server that the pid file names; None when its pid is gone, a zombie, or another program's by now."""
     try:
-        lines = (cluster / "postmaster.pid").read_text().splitlines()
+        lines = os.fsdecode((cluster / "postmaster.pid").read_bytes()).splitlines()
     except FileNotFoundError:
         return None
     if len(lines) <= STATUS_LINE or not works_in(int(lines[0]), cluster):

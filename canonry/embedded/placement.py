@@ -119,6 +119,15 @@ def log_of(data: Path, part: str) -> Path:
     return logs_of(data) / f"{part}.log"
 
 
+def is_text(path: Path) -> bool:
+    """Whether a path is UTF-8; the system takes any bytes."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def make_folder(path: Path, mode: int) -> Path:
     """Make a folder with exactly this mode, whatever the umask; one that is there stays as it is."""
     if not path.exists():

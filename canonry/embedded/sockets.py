@@ -6,7 +6,7 @@ from pathlib import Path
 
 from canonry.embedded.accounts import Account
 from canonry.embedded.notes import read_path, write_note
-from canonry.embedded.placement import PRIVATE, Home, short_folder
+from canonry.embedded.placement import PRIVATE, Home, is_text, short_folder
 
 SOCKET_NAME = ".s.PGSQL.5432"
 # The server's setting and the client's parameter are lists: these would begin another folder, or end this one.
@@ -32,9 +32,9 @@ def socket_folder(home: Home) -> Path:
 
 
 def fits(folder: Path) -> bool:
-    """Whether a socket in the folder has a path that the kernel takes, and that lists of folders can hold."""
+    """Whether a socket in the folder has a path that the kernel takes, and that lists of folders and URLs can hold."""
     text = os.fsencode(folder / SOCKET_NAME)
-    return len(text) < LONGEST_SOCKET_PATH and not any(sign in text for sign in LIST_SIGNS)
+    return len(text) < LONGEST_SOCKET_PATH and not any(sign in text for sign in LIST_SIGNS) and is_text(folder)
 
 
 def _short_parent(account: Account) -> Path:

@@ -18,7 +18,7 @@ from urllib.parse import quote
 from canonry.embedded.binaries import find_temporal, temporal_for
 from canonry.embedded.disk import START_MB, fullness, require_room
 from canonry.embedded.locks import OwnerLock, read_note, take_lock
-from canonry.embedded.placement import Home, settle, usable
+from canonry.embedded.placement import Home, is_text, settle, usable
 from canonry.embedded.ports import LOOPBACK, remembered_ports, require_free
 from canonry.embedded.processes import end_child, log_size, log_tail, server_environment, spawn
 from canonry.failures import StartFailed
@@ -204,7 +204,7 @@ def _launch(home: Home, options: TemporalOptions, ports: Mapping[str, int]) -> s
     program = temporal_for(home.account, find_temporal(), home.path)
     store = _store(home)
     # The server makes a URL of it, without escapes; its working folder is the store's.
-    file = store.name if URL_SIGNS & set(str(store)) else store
+    file = store if is_text(store) and not URL_SIGNS & set(str(store)) else store.name
     _drop_half_made(home)
     command: list[str | Path] = [program, "server", "start-dev", "--ip", LOOPBACK, "--db-filename", file]
     command += ["--port", str(ports["grpc"]), "--http-port", str(ports["http"]), "--log-level", "error"]

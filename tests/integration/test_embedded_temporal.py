@@ -114,7 +114,7 @@ def test_a_store_whose_first_start_was_killed_is_begun_anew(data: Path) -> None:
     assert (first.store.parent / "complete").exists()
 
 
-@pytest.mark.parametrize("name", ["ein Ordner mit ö", "a % sign, a # and a ?"])
+@pytest.mark.parametrize("name", ["ein Ordner mit ö", "a % sign, a # and a ?", "no text \udcff"])
 def test_a_folder_may_have_any_name(data: Path, name: str) -> None:
     folder = data / name
     start_temporal(folder, ui=False).stop()
