@@ -9,6 +9,7 @@ from sqlalchemy.exc import OperationalError
 from canonry.data_folders import require_installation
 from canonry.embedded.postgres import start_postgres
 from canonry.failures import CommandFailed
+from canonry.invocation import command_line
 from canonry.signals import stoppable
 from models.database import COMMAND, build_engine
 from models.migrations import applied_revisions, includes_all
@@ -38,7 +39,8 @@ def open_database(settings: Settings) -> Iterator[Engine]:
 def _require_current(applied: Collection[str]) -> None:
     if not applied:
         raise CommandFailed(
-            "There is no Canonry in this database: look whether the address is right; `canonry migrate` makes one."
+            "There is no Canonry in this database: look whether the address is right;"
+            f" `{command_line('migrate')}` makes one."
         )
     if not includes_all(applied):
         raise CommandFailed("The database has an older version's schema: run `canonry up` or `canonry migrate` first.")

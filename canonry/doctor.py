@@ -23,6 +23,7 @@ from canonry.embedded.placement import Home, look_up
 from canonry.embedded.postgres import is_there
 from canonry.embedded.queries import forget_client_settings, url_of
 from canonry.failures import StartFailed
+from canonry.invocation import command_line
 from models.settings import Settings
 
 BAD = 4
@@ -128,7 +129,9 @@ def _database(site: _Site) -> Iterator[Line]:
     if site.settings.database_url is not None:
         yield from database_lines(site.settings, site.settings.database_url, ours=False)
     elif not site.is_local:
-        yield unknown("database", "not known from here", "Run `canonry doctor` where CANONRY_DATABASE_URL is set.")
+        yield unknown(
+            "database", "not known from here", f"Run `{command_line('doctor')}` where CANONRY_DATABASE_URL is set."
+        )
     else:
         yield postgres_line(site.home, site.up)
         server = recorded_server(site.home.cluster)

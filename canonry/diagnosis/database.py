@@ -8,6 +8,7 @@ from sqlalchemy import Connection, make_url
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from canonry.diagnosis.lines import Line, bad, duration, ok, shown, size, unknown, warn
+from canonry.invocation import command_line
 from canonry.wording import counted
 from models.database import API, COMMAND, WORKER, build_engine
 from models.migrations import applied_revisions, includes_all, known_revisions
@@ -87,7 +88,7 @@ def _schema_lines(connection: Connection) -> Iterator[Line]:
     applied, known = applied_revisions(connection), known_revisions()
     text = f"revision {', '.join(applied) or 'none'}, this version's is {known[-1]}"
     if not includes_all(applied):
-        yield bad("schema", text, "Run `canonry migrate`; `canonry up` does it by itself.")
+        yield bad("schema", text, f"Run `{command_line('migrate')}`; `canonry up` does it by itself.")
         yield unknown("operations", "not known before the schema is up to date")
         return
     if applied != [known[-1]]:

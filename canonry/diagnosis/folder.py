@@ -2,6 +2,7 @@
 
 import os
 import pwd
+import shlex
 import shutil
 import stat
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 from canonry.diagnosis.damage import place_lines
 from canonry.diagnosis.lines import Line, bad, ok, size, unknown, warn
 from canonry.embedded.placement import Home
+from canonry.invocation import command_line
 from canonry.preparation import OWNER_TOKEN
 
 # A publication writes a few kilobytes; the log of the database's own changes takes up to a gigabyte at a time.
@@ -22,7 +24,7 @@ PASSING = stat.S_IXGRP | stat.S_IXOTH
 def folder_lines(home: Home, *, serves: bool) -> Iterator[Line]:
     """The folder of everything that survives, and whether `canonry up` could start there unless it `serves` already."""
     if not home.data.exists():
-        yield unknown("data folder", f"{home.data} is not there", "`canonry up` makes it.")
+        yield unknown("data folder", f"{home.data} is not there", f"`{command_line('up', data=home.data)}` makes it.")
         return
     yield _owner(home, serves=serves)
     yield from place_lines(home)
@@ -39,13 +41,13 @@ def _owner(home: Home, *, serves: bool) -> Line:
     if found.st_uid != os.geteuid() and not (serves and os.geteuid() == 0):
         return bad("data folder", text, f"Run canonry as {_name(found.st_uid)}, or name another folder by --data.")
     if mode & OTHERS & ~PASSING:
-        return warn("data folder", text, f"Others may look into it: `chmod go-rw {home.data}`.")
+        return warn("data folder", text, f"Others may look into it: `chmod go-rw {shlex.quote(str(home.data))}`.")
     return ok("data folder", text)
 
 
 def _token(path: Path) -> Iterator[Line]:
     if path.exists() and stat.S_IMODE(path.stat().st_mode) & OTHERS:
-        advice = f"`chmod 600 {path}`, and replace the token if somebody may have read it."
+        advice = f"`chmod 600 {shlex.quote(str(path))}`, and replace the token if somebody may have read it."
         yield bad("owner token", f"{path.name} can be read by others", advice)
 
 

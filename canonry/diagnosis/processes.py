@@ -13,6 +13,7 @@ from canonry.embedded.cluster import RecordedServer, cluster_major, recorded_ser
 from canonry.embedded.placement import Home
 from canonry.embedded.ports import LOOPBACK
 from canonry.failures import StartFailed
+from canonry.invocation import command_line
 from canonry.up_lock import UP_LOCK, read_holder
 
 TEMPORAL_COMMAND = "start-dev"
@@ -50,7 +51,7 @@ def find_up(home: Home) -> RunningUp | None:
 def up_line(home: Home, up: RunningUp | None) -> Line:
     """The supervisor."""
     if up is None:
-        return warn("canonry up", "does not run", f"Start it: `canonry up --data {home.data}`.")
+        return warn("canonry up", "does not run", f"Start it: `{command_line('up', data=home.data)}`.")
     since = duration(time.time() - up.process.create_time())
     if up.url is None:
         return warn("canonry up", f"process {up.process.pid}, still starting after {since}", "Look again in a minute.")
@@ -66,7 +67,11 @@ def postgres_line(home: Home, up: RunningUp | None) -> Line:
         return bad("postgres", "no programs", str(failure))
     versions = f"files of PostgreSQL {made_by}, programs {programs.version}"
     if made_by is None:
-        return unknown("postgres", f"no database yet, programs {programs.version}", "`canonry up` makes it.")
+        return unknown(
+            "postgres",
+            f"no database yet, programs {programs.version}",
+            f"`{command_line('up', data=home.data)}` makes it.",
+        )
     if made_by != programs.major:
         return bad("postgres", versions, "`canonry up` refuses it, and says how its data is carried over.")
     server = recorded_server(home.cluster)

@@ -9,6 +9,7 @@ from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest, GetSyste
 from temporalio.service import RPCError, RPCStatusCode
 
 from canonry.diagnosis.lines import Line, bad, ok, warn
+from canonry.invocation import command_line
 from canonry.wording import counted
 from models.settings import Settings
 from workflows.temporal_link import IMPATIENT, NO_ANSWER, connect
@@ -47,7 +48,7 @@ def temporal_line(settings: Settings, address: str, process: str = "") -> Line:
         return bad("temporal", f"{named}, does not answer", advice)
     text = f"{named}, Temporal {server.version}"
     if not server.pollers:
-        advice = "Start `canonry worker`: nothing is carried out without one."
+        advice = f"Start `{command_line('worker')}`: nothing is carried out without one."
         return warn("temporal", f"{text}, no worker has asked for work lately", advice)
     return ok("temporal", f"{text}, {counted(server.pollers, 'worker')}")
 

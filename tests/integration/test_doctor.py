@@ -72,10 +72,10 @@ def told_of(engine: Engine, folder: Path, **variables: str) -> Told:
 
 
 def test_where_nothing_is_nothing_is_made_and_nothing_is_bad(tmp_path: Path) -> None:
-    answer = told("--data", str(tmp_path / "none"))
+    answer = told("--data", str(tmp_path / "not there"))
     assert answer.code == 0
     assert answer.mark("data folder") == "?"
-    assert answer.advice("canonry up") == f"Start it: `canonry up --data {tmp_path / 'none'}`."
+    assert answer.advice("canonry up").endswith(f" up --data '{tmp_path / 'not there'}'`.")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -123,7 +123,7 @@ def test_a_temporal_that_no_worker_asks_for_work_is_a_warning(alone: Engine, tmp
         alone, tmp_path, CANONRY_TEMPORAL_ADDRESS=stack.temporal_address, CANONRY_TASK_QUEUE="nobody-polls-this"
     )
     assert answer.mark("temporal") == "warn"
-    assert answer.advice("temporal") == "Start `canonry worker`: nothing is carried out without one."
+    assert answer.advice("temporal").endswith(" worker`: nothing is carried out without one.")
 
 
 def test_a_database_without_a_schema_is_bad(alone: Engine, tmp_path: Path) -> None:
