@@ -129,7 +129,7 @@ def started(settings: Settings, report: Callable[[str], None]) -> Iterator[Runni
 
 def stop_parts(parts: Sequence[Part], report: Callable[[str], None]) -> None:
     """Stop the parts in their order, and say which one takes long."""
-    for part in filter(Part.is_running, parts):
+    for part in (each for each in parts if each.is_running()):
         send(part.pid, signal.SIGCONT)  # whoever waits for a frozen one would wait in vain
     for part in sorted(parts, key=lambda each: STOP_ORDER.index(each.name)):
         told = threading.Timer(PATIENCE_S, report, [f"Waiting for {part.name} (process {part.pid}) to end …"])

@@ -8,7 +8,7 @@ from subprocess import Popen
 
 import pytest
 
-from canonry.embedded.processes import spawn
+from canonry.embedded.processes import is_frozen, spawn
 from canonry.failures import CommandFailed, StartFailed
 from canonry.stack import stop_parts
 from canonry.supervisor import MOST_DEATHS, Deaths, Supervisor
@@ -174,3 +174,19 @@ def test_a_part_that_takes_long_to_end_is_named(tmp_path: Path, monkeypatch: pyt
     )
     stop_parts([quick, slow], lines.append)
     assert lines == [f"Waiting for api (process {slow.pid}) to end …"]
+
+
+def test_a_frozen_part_is_thawed_before_others_wait_for_it(tmp_path: Path) -> None:
+    class Dependent(ShellPart):
+        def stop(self) -> None:
+            wait_for(lambda: not is_frozen(frozen.pid))
+            super().stop()
+
+    frozen, api = (
+        ShellPart("temporal", tmp_path / "temporal", "exec sleep 60"),
+        Dependent("api", tmp_path / "api", "exec sleep 60"),
+    )
+    frozen.child.send_signal(signal.SIGSTOP)
+    wait_for(lambda: is_frozen(frozen.pid))
+    stop_parts([frozen, api], silently)
+    assert not api.is_running()
