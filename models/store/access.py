@@ -1,19 +1,17 @@
 """Who may see and do what: roles are read live, every time (publication.md §7).
 
-`readable_projects` is the one visibility rule; lists select through it, and `require_project` answers for one project.
+`READABLE_PROJECTS` is the one visibility rule; lists select through it, and `require_project` answers for one project.
 Called under the coordination row, the answer cannot change before COMMIT.
 """
 
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from sqlalchemy import Connection, Select, exists, or_, select, text
-from sqlmodel import col
+from sqlalchemy import Connection, text
 
 from models.errors import Forbidden, NotFound, ProjectArchived
 from models.identifiers import OrganizationId, ProjectId, UserId
 from models.rules.roles import OrgRole, ProjectRole
-from models.tables import Project, ProjectMember, User
 
 ProjectState = Literal["active", "archived", "deleted"]
 
@@ -79,6 +77,28 @@ PROJECT_ACCESS = text("""
     where p.org_id = :org_id and p.project_id = :project_id
 """)
 
+ADMINISTERS = """
+    exists (select from users u where u.org_id = :org_id and u.user_id = :user_id and u.role in ('owner', 'admin'))
+"""
+BELONGS = """
+    exists (
+        select from project_members m
+        where m.org_id = :org_id and m.project_id = p.project_id and m.user_id = :user_id
+    )
+"""
+
+READABLE_PROJECTS = f"""
+    select p.project_id from projects p
+    where p.org_id = :org_id and p.state <> 'deleted' and ({ADMINISTERS} or {BELONGS})
+"""  # noqa: S608  (constants of ours)
+"""The ids of the projects that the user `:user_id` may read now, for `project_id in (…)`."""
+
+READABLE_PROJECTS_EVER = f"""
+    select p.project_id from projects p
+    where p.org_id = :org_id and ({ADMINISTERS} or (p.state <> 'deleted' and {BELONGS}))
+"""  # noqa: S608  (constants of ours)
+"""The same with deleted projects for owners and admins, who go on reading what belonged to them."""
+
 
 def org_role(connection: Connection, org_id: OrganizationId, user_id: UserId) -> OrgRole | None:
     """The user's role in the organization now; None for somebody who is not, or no longer, in it."""
@@ -114,26 +134,3 @@ def require_project(
     if access is None or not access.may_read or (access.state == "deleted" and not include_deleted):
         raise NotFound(f"There is no such {asked_for}.")
     return access
-
-
-def readable_projects(org_id: OrganizationId, user_id: UserId, *, include_deleted: bool = False) -> Select[str]:
-    """The ids of the projects that the user may read now, as a subquery: `col(x.project_id).in_(readable_projects(…))`.
-
-    Args:
-        org_id: the user's organization; nothing of another one is ever in the answer.
-        user_id: who asks.
-        include_deleted: whether owners and admins see what belonged to deleted projects too.
-    """
-    administers = exists().where(
-        col(User.org_id) == org_id, col(User.user_id) == user_id, col(User.role).in_(ADMINISTRATORS)
-    )
-    belongs = exists().where(
-        col(ProjectMember.org_id) == org_id,
-        col(ProjectMember.project_id) == col(Project.project_id),
-        col(ProjectMember.user_id) == user_id,
-    )
-    there = col(Project.state) != "deleted"
-    readable = or_(administers, belongs) & there
-    if include_deleted:
-        readable = readable | administers
-    return select(col(Project.project_id)).where(col(Project.org_id) == org_id, readable)

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
+import orjson
 from pydantic import JsonValue
-from sqlalchemy import insert
+from sqlalchemy import text
 
 from models.identifiers import new_audit_event_id
 from models.store.transaction import Transaction
-from models.tables import AuditEvent
 
 AUDIT_ACTIONS: Mapping[str, str] = {
     "submitted": "review.submit",
@@ -18,6 +18,13 @@ AUDIT_ACTIONS: Mapping[str, str] = {
     "merged": "review.merge",
 }
 """Audit names what was done, the timeline and the feed what then was so."""
+
+INSERT = text("""
+    insert into audit_events (org_id, event_id, at, actor, action, resource_type, resource_id, request_id,
+                              before_hash, after_hash, detail)
+    values (:org_id, :event_id, :at, :actor, :action, :resource_type, :resource_id, :request_id,
+            :before_hash, :after_hash, cast(:detail as jsonb))
+""")
 
 
 def record_audit(
@@ -31,18 +38,17 @@ def record_audit(
     detail: dict[str, JsonValue] | None = None,
 ) -> None:
     """Record that the actor did `action` (as `review.merge`) to a resource; ids and hashes only, never contents."""
-    tx.connection.execute(
-        insert(AuditEvent).values(
-            org_id=tx.org_id,
-            event_id=new_audit_event_id(),
-            at=tx.now,
-            actor=tx.actor_id,
-            action=action,
-            resource_type=resource_type,
-            resource_id=resource_id,
-            request_id=tx.request_id,
-            before_hash=before_hash,
-            after_hash=after_hash,
-            detail=detail or {},
-        )
-    )
+    values = {
+        "org_id": tx.org_id,
+        "event_id": new_audit_event_id(),
+        "at": tx.now,
+        "actor": tx.actor_id,
+        "action": action,
+        "resource_type": resource_type,
+        "resource_id": resource_id,
+        "request_id": tx.request_id,
+        "before_hash": before_hash,
+        "after_hash": after_hash,
+        "detail": orjson.dumps(detail or {}).decode(),
+    }
+    tx.connection.execute(INSERT, values)

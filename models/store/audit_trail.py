@@ -2,12 +2,24 @@
 
 from datetime import datetime
 
-from sqlalchemy import Connection, select, tuple_
-from sqlmodel import col
+from sqlalchemy import Connection, text
 
 from models.identifiers import OrganizationId
 from models.schemas.tenancy import AuditEventView, AuditQuery
-from models.tables import AuditEvent
+
+LIST = text("""
+    select event_id, at, actor, action, resource_type, resource_id, session_id, request_id, before_hash, after_hash,
+           detail
+    from audit_events
+    where org_id = :org_id
+      and (cast(:actor as text) is null or actor = :actor)
+      and (cast(:action as text) is null or action = :action)
+      and (cast(:resource_id as text) is null or resource_id = :resource_id)
+      and (cast(:since as timestamptz) is null or at >= :since)
+      and (cast(:until as timestamptz) is null or at < :until)
+      and (cast(:before_at as timestamptz) is null or (at, event_id) < (:before_at, :before_id))
+    order by at desc, event_id desc limit :limit
+""")
 
 
 def list_audit_events(
@@ -27,17 +39,16 @@ def list_audit_events(
         before: the position, None at the beginning.
         limit: how many at most.
     """
-    statement = select(*(col(getattr(AuditEvent, name)) for name in AuditEventView.model_fields))
-    statement = statement.where(col(AuditEvent.org_id) == org_id)
-    for name in ("actor", "action", "resource_id"):
-        value = getattr(wanted, name)
-        if value is not None:
-            statement = statement.where(col(getattr(AuditEvent, name)) == value)
-    if wanted.since is not None:
-        statement = statement.where(col(AuditEvent.at) >= wanted.since)
-    if wanted.until is not None:
-        statement = statement.where(col(AuditEvent.at) < wanted.until)
-    if before is not None:
-        statement = statement.where(tuple_(col(AuditEvent.at), col(AuditEvent.event_id)) < tuple_(*before))
-    newest_first = statement.order_by(col(AuditEvent.at).desc(), col(AuditEvent.event_id).desc()).limit(limit)
-    return [AuditEventView.model_validate(row) for row in connection.execute(newest_first)]
+    before_at, before_id = before or (None, None)
+    names = {
+        "org_id": org_id,
+        "actor": wanted.actor,
+        "action": wanted.action,
+        "resource_id": wanted.resource_id,
+        "since": wanted.since,
+        "until": wanted.until,
+        "before_at": before_at,
+        "before_id": before_id,
+        "limit": limit,
+    }
+    return [AuditEventView.model_validate(row) for row in connection.execute(LIST, names)]

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, Engine, insert, text
+from sqlalchemy import Connection, Engine, text
 
 from models.identifiers import OrganizationId
 from models.store.commits import StoredCommit
 from models.store.locks import DraftRow
 from models.store.transaction import Transaction
-from models.tables import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +35,12 @@ class FeedEvent:
     at: datetime
 
 
+APPEND = text("""
+    insert into events (org_id, kind, resource_type, resource_id, project_id, user_id, version, at)
+    values (:org_id, :kind, :resource_type, :resource_id, :project_id, :user_id, :version, :at)
+""")
+
+
 def append_event(
     tx: Transaction,
     kind: str,
@@ -58,16 +63,17 @@ def append_event(
         version: the resource's version after the change.
     """
     tx.connection.execute(
-        insert(Event).values(
-            org_id=tx.org_id,
-            kind=kind,
-            resource_type=resource_type,
-            resource_id=resource_id,
-            project_id=project_id,
-            user_id=user_id,
-            version=version,
-            at=tx.now,
-        )
+        APPEND,
+        {
+            "org_id": tx.org_id,
+            "kind": kind,
+            "resource_type": resource_type,
+            "resource_id": resource_id,
+            "project_id": project_id,
+            "user_id": user_id,
+            "version": version,
+            "at": tx.now,
+        },
     )
 
 
@@ -83,7 +89,7 @@ def append_draft_events(tx: Transaction, kind: str, drafts: Sequence[tuple[Draft
     """Tell the followers of Drafts' authors, each with the Draft's version now; one statement for however many."""
     if drafts:
         tx.connection.execute(
-            insert(Event),
+            APPEND,
             [
                 {
                     "org_id": tx.org_id,

@@ -3,20 +3,15 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, Select, or_, select, text, tuple_
-from sqlmodel import SQLModel, col
+from sqlalchemy import Connection, text
 
 from models.errors import OperationInvalid
 from models.identifiers import CommitId, ImportId, OperationId, OrganizationId, ProjectId, UserId, new_import_id
 from models.rules.limits import MAX_IMPORT_FILES
 from models.rules.staged_files import FileToStage
-from models.store.access import readable_projects
+from models.store.access import READABLE_PROJECTS_EVER
 from models.store.locks import ImportRow, one_or_none, row_of
 from models.store.transaction import Transaction
-from models.tables import Import, Operation
-
-IMPORTS = SQLModel.metadata.tables[Import.__tablename__]
-
 
 INSERT = text("""
     insert into imports (org_id, import_id, project_id, author_id, title, mirror, prefix, source,
@@ -179,6 +174,20 @@ def forget_import(tx: Transaction, import_id: ImportId) -> None:
     )
 
 
+LIST = text(f"""
+    select i.* from imports i
+    left join operations o on o.org_id = i.org_id and o.operation_id = i.operation_id
+    where i.org_id = :org_id and i.author_id = :user_id and i.project_id in ({READABLE_PROJECTS_EVER})
+      and (cast(:project_id as text) is null or i.project_id = :project_id)
+      and (cast(:source as text) is null or i.source = :source)
+      and (cast(:status as text) is null
+           or :status = case when i.operation_id is null then 'staging'
+                             when o.status = 'pending' then 'running' else o.status end)
+      and (cast(:before_at as timestamptz) is null or (i.created_at, i.import_id) < (:before_at, :before_id))
+    order by i.created_at desc, i.import_id desc limit :limit
+""")  # noqa: S608  (a constant of ours)
+
+
 def list_imports(
     connection: Connection,
     org_id: OrganizationId,
@@ -202,31 +211,15 @@ def list_imports(
         before: continue below this (created_at, import_id).
         limit: at most so many.
     """
-    statement = select(IMPORTS).where(
-        IMPORTS.c.org_id == org_id,
-        IMPORTS.c.author_id == author_id,
-        IMPORTS.c.project_id.in_(readable_projects(org_id, author_id, include_deleted=True)),
-    )
-    if project_id is not None:
-        statement = statement.where(IMPORTS.c.project_id == project_id)
-    if source is not None:
-        statement = statement.where(IMPORTS.c.source == source)
-    if status is not None:
-        statement = _with_status(statement, org_id, status)
-    if before is not None:
-        statement = statement.where(tuple_(IMPORTS.c.created_at, IMPORTS.c.import_id) < before)
-    statement = statement.order_by(IMPORTS.c.created_at.desc(), IMPORTS.c.import_id.desc()).limit(limit)
-    return [row_of(ImportRow, row) for row in connection.execute(statement).mappings()]
-
-
-def _with_status(
-    statement: Select[tuple[object, ...]], org_id: OrganizationId, status: str
-) -> Select[tuple[object, ...]]:
-    if status == "staging":
-        return statement.where(IMPORTS.c.operation_id.is_(None))
-    operations = select(col(Operation.operation_id)).where(col(Operation.org_id) == org_id)
-    if status == "running":
-        operations = operations.where(or_(col(Operation.status) == "pending", col(Operation.status) == "running"))
-    else:
-        operations = operations.where(col(Operation.status) == status)
-    return statement.where(IMPORTS.c.operation_id.in_(operations))
+    before_at, before_id = before or (None, None)
+    names = {
+        "org_id": org_id,
+        "user_id": author_id,
+        "project_id": project_id,
+        "status": status,
+        "source": source,
+        "before_at": before_at,
+        "before_id": before_id,
+        "limit": limit,
+    }
+    return [row_of(ImportRow, row) for row in connection.execute(LIST, names).mappings()]

@@ -7,13 +7,11 @@ from enum import StrEnum
 
 import orjson
 from pydantic import JsonValue
-from sqlalchemy import Connection, RowMapping, TextClause, insert, text
-from sqlmodel import SQLModel
+from sqlalchemy import Connection, RowMapping, TextClause, text
 
 from models.errors import Problem
 from models.identifiers import OperationId, OrganizationId, ProjectId, ReviewId, UserId, new_operation_id
 from models.store.transaction import Transaction
-from models.tables import Operation
 
 CHANNEL = "canonry_operation"
 """The channel on which an operation's id is announced when its outcome commits."""
@@ -30,6 +28,15 @@ MAX_FAILURES = 5
 
 READ = text("select * from operations where org_id = :org_id and operation_id = :operation_id")
 ANY_FINISHED = text("select exists (select from operations where status in ('succeeded', 'failed'))")
+ACCEPT = text("""
+    insert into operations (org_id, operation_id, kind, status, user_id, project_id, review_id, workflow_id, request,
+                            request_id, progress_step, progress_done, progress_total, failures, deliveries,
+                            next_delivery_at, created_at, updated_at)
+    values (:org_id, :operation_id, :kind, 'pending', :user_id, :project_id, :review_id, :workflow_id,
+            cast(:request as jsonb), :request_id, 'accepted', 0, 1, 0, 0,
+            clock_timestamp() + make_interval(secs => :redeliver_after_s), :now, :now)
+    returning *
+""")
 LOCK = text("select * from operations where org_id = :org_id and operation_id = :operation_id for no key update")
 
 
@@ -118,23 +125,16 @@ def accept_operation(
         "org_id": tx.org_id,
         "operation_id": new_operation_id(),
         "kind": kind,
-        "status": "pending",
         "user_id": tx.actor_id,
         "project_id": project_id,
         "review_id": review_id,
         "workflow_id": workflow_id,
-        "request": request,
+        "request": orjson.dumps(request).decode(),
         "request_id": tx.request_id,
-        "progress_step": "accepted",
-        "created_at": tx.now,
-        "updated_at": tx.now,
-        "next_delivery_at": text("clock_timestamp() + make_interval(secs => :redeliver_after_s)").bindparams(
-            redeliver_after_s=redeliver_after_s
-        ),
+        "redeliver_after_s": redeliver_after_s,
+        "now": tx.now,
     }
-    table = SQLModel.metadata.tables[Operation.__tablename__]
-    statement = insert(table).values(**values).returning(table)
-    return StoredOperation.of(tx.connection.execute(statement).mappings().one())
+    return StoredOperation.of(tx.connection.execute(ACCEPT, values).mappings().one())
 
 
 def read_operation(

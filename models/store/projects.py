@@ -6,19 +6,17 @@ from datetime import datetime
 from itertools import count, islice
 
 from pydantic import JsonValue
-from sqlalchemy import Connection, select, text
-from sqlmodel import col
+from sqlalchemy import Connection, text
 
 from models.errors import AlreadyExists, NotFound
 from models.identifiers import OrganizationId, ProjectId, UserId, new_project_id
 from models.rules.names import name_key, numbered_slug, slug_of
 from models.rules.roles import ProjectRole
-from models.store.access import ProjectState, readable_projects
+from models.store.access import READABLE_PROJECTS, ProjectState
 from models.store.audit import record_audit
 from models.store.events import append_event
 from models.store.members import add_member
 from models.store.transaction import Transaction
-from models.tables import Project
 
 SLUG_ATTEMPTS = 1_000
 
@@ -56,6 +54,11 @@ COLUMNS = "project_id, name, slug, description, state, version, created_at, upda
 READ = text(f"""
     select {COLUMNS} from projects where org_id = :org_id and project_id = :project_id and state <> 'deleted'
 """)  # noqa: S608  (a constant of ours)
+LIST = text(f"""
+    select {COLUMNS} from projects
+    where org_id = :org_id and project_id in ({READABLE_PROJECTS}) and project_id < coalesce(:before, '~')
+    order by project_id desc limit :limit
+""")  # noqa: S608  (constants of ours)
 INSERT = text(f"""
     insert into projects
         (org_id, project_id, name, name_key, slug, description, state, version, created_at, updated_at)
@@ -106,13 +109,8 @@ def list_projects(
     connection: Connection, org_id: OrganizationId, user_id: UserId, *, before: str | None, limit: int
 ) -> list[ProjectDetails]:
     """The projects the user may read, newest first, those older than `before`."""
-    columns = (col(getattr(Project, name)) for name in COLUMNS.split(", "))
-    statement = select(*columns).where(
-        col(Project.org_id) == org_id, col(Project.project_id).in_(readable_projects(org_id, user_id))
-    )
-    if before is not None:
-        statement = statement.where(col(Project.project_id) < before)
-    rows = connection.execute(statement.order_by(col(Project.project_id).desc()).limit(limit))
+    names = {"org_id": org_id, "user_id": user_id, "before": before, "limit": limit}
+    rows = connection.execute(LIST, names)
     return [ProjectDetails(*row) for row in rows]
 
 

@@ -2,15 +2,20 @@
 
 from datetime import datetime
 
-from sqlalchemy import Connection, select, tuple_
-from sqlmodel import SQLModel
+from sqlalchemy import Connection, text
 
 from models.identifiers import OrganizationId, ProjectId, UserId
-from models.store.access import readable_projects
+from models.store.access import READABLE_PROJECTS_EVER
 from models.store.locks import ReviewRow, row_of
-from models.tables import Review
 
-REVIEWS = SQLModel.metadata.tables[Review.__tablename__]
+LIST = text(f"""
+    select r.* from reviews r
+    where r.org_id = :org_id and r.project_id in ({READABLE_PROJECTS_EVER})
+      and (cast(:project_id as text) is null or r.project_id = :project_id)
+      and (cast(:status as text) is null or r.status = :status)
+      and (cast(:before_at as timestamptz) is null or (r.created_at, r.review_id) < (:before_at, :before_id))
+    order by r.created_at desc, r.review_id desc limit :limit
+""")  # noqa: S608  (a constant of ours)
 
 
 def list_reviews(
@@ -34,15 +39,14 @@ def list_reviews(
         before: continue below this (created_at, review_id).
         limit: at most so many.
     """
-    statement = select(REVIEWS).where(
-        REVIEWS.c.org_id == org_id,
-        REVIEWS.c.project_id.in_(readable_projects(org_id, user_id, include_deleted=True)),
-    )
-    if project_id is not None:
-        statement = statement.where(REVIEWS.c.project_id == project_id)
-    if status is not None:
-        statement = statement.where(REVIEWS.c.status == status)
-    if before is not None:
-        statement = statement.where(tuple_(REVIEWS.c.created_at, REVIEWS.c.review_id) < before)
-    statement = statement.order_by(REVIEWS.c.created_at.desc(), REVIEWS.c.review_id.desc()).limit(limit)
-    return [row_of(ReviewRow, row) for row in connection.execute(statement).mappings()]
+    before_at, before_id = before or (None, None)
+    names = {
+        "org_id": org_id,
+        "user_id": user_id,
+        "project_id": project_id,
+        "status": status,
+        "before_at": before_at,
+        "before_id": before_id,
+        "limit": limit,
+    }
+    return [row_of(ReviewRow, row) for row in connection.execute(LIST, names).mappings()]

@@ -8,7 +8,7 @@ from sqlalchemy import Engine, text
 
 from activities.drafting import append, create_draft, retitle
 from models.identifiers import ReviewId
-from models.store.access import readable_projects
+from models.store.access import READABLE_PROJECTS
 from models.store.commits import organization_version_of, read_commit
 from models.store.draft_views import draft_body, draft_result
 from models.store.drafts import read_draft
@@ -210,8 +210,10 @@ def test_a_role_counts_in_its_own_organization_only(twins: Twins) -> None:
         assert problem is not None
         assert problem["code"] == "not_found"  # a member of the organization, but not of the project
     with place.engine.connect() as connection:
-        assert connection.execute(readable_projects(place.org_id, place.owner)).all() == []
-        assert len(connection.execute(readable_projects(twins.here.org_id, place.owner)).all()) == 1
+        readable = text(READABLE_PROJECTS)
+        assert connection.execute(readable, {"org_id": place.org_id, "user_id": place.owner}).all() == []
+        here = {"org_id": twins.here.org_id, "user_id": place.owner}
+        assert len(connection.execute(readable, here).all()) == 1
 
 
 def test_an_operation_is_known_in_its_own_organization_only(engine: Engine) -> None:
