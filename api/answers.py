@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from typing import Any
 
 import orjson
 from pydantic import BaseModel, JsonValue
@@ -73,6 +74,14 @@ def refusal_of_document(document: dict[str, JsonValue], *, instance: str, reques
     status = document["status"]
     assert isinstance(status, int)  # noqa: S101  (every problem has one)
     return Answer(status, body, headers)
+
+
+def problem_content(*codes: str) -> dict[str, Any]:
+    """How a status is documented that has these problem codes."""
+    return {
+        "description": ", ".join(f"`{code}`" for code in codes),
+        "content": {PROBLEM_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
 
 
 def _printable(path: str) -> str:

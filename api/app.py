@@ -1,12 +1,9 @@
 """The application: a list of steps."""
 
-from collections.abc import Callable, Coroutine
-from typing import Any
-
 from fastapi import FastAPI
-from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import BaseRoute
 
 from api import (
     audit,
@@ -27,11 +24,12 @@ from api import (
     tokens,
     users,
 )
+from api.exchange import exchange
 from api.lifespan import lifespan_of
 from api.middleware import AllowedOrigins, RequestIds
-from api.openapi import document_exactly, endpoint_of, responses_of
-from api.routing import Routes
-from api.unknown import answer_unknown_routes
+from api.openapi import TITLE, VERSION, document_when_asked
+from api.routing import Route, Routes
+from api.unknown import Endpoint, OneMethod, answer_unknown_routes
 from models.settings import Settings
 
 RESOURCES: tuple[Routes, ...] = (
@@ -56,51 +54,32 @@ RESOURCES: tuple[Routes, ...] = (
 
 def create_app(settings: Settings) -> FastAPI:
     """The API of one process."""
-    app = FastAPI(title="Canonry", version="1", lifespan=lifespan_of(settings), redirect_slashes=False)
-    _add_resources(app)
-    _add_health(app)
+    app = FastAPI(
+        title=TITLE,
+        version=VERSION,
+        routes=[*_resources(), *_health()],
+        lifespan=lifespan_of(settings),
+        redirect_slashes=False,
+    )
     answer_unknown_routes(app, RESOURCES)
     _check_every_request(app, settings)
-    document_exactly(app)
+    document_when_asked(app, RESOURCES)
     return app
 
 
-class CanonryRoute(APIRoute):
-    """FastAPI routes and documents; `api.exchange` answers, in the contract's order of precedence."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The endpoint itself, instead of FastAPI's own reading of parameters and body."""
-        handler: Callable[[Request], Coroutine[Any, Any, Response]] = self.endpoint
-        return handler
+def _resources() -> list[BaseRoute]:
+    return [OneMethod(route.path, _endpoint_of(route), route.method) for each in RESOURCES for route in each.routes]
 
 
-def _add_resources(app: FastAPI) -> None:
-    for resource in RESOURCES:
-        for route in resource.routes:
-            app.router.add_api_route(
-                route.path,
-                endpoint_of(route),
-                methods=[route.method],
-                name=route.name,
-                operation_id=route.name,
-                tags=[route.tag],
-                status_code=route.status,
-                responses=responses_of(route),
-                route_class_override=CanonryRoute,
-            )
+def _endpoint_of(route: Route) -> Endpoint:
+    async def endpoint(request: Request) -> Response:
+        return await exchange(route, request)
+
+    return endpoint
 
 
-def _add_health(app: FastAPI) -> None:
-    for path, endpoint, responses in health.ENDPOINTS:
-        app.router.add_api_route(
-            path,
-            endpoint,
-            methods=["GET"],
-            operation_id=endpoint.__name__,
-            tags=["health"],
-            responses=responses,
-            route_class_override=CanonryRoute,
-        )
+def _health() -> list[BaseRoute]:
+    return [OneMethod(path, endpoint, "GET") for path, endpoint, _ in health.ENDPOINTS]
 
 
 def _check_every_request(app: FastAPI, settings: Settings) -> None:

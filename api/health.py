@@ -7,9 +7,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.requests import Request
 from starlette.responses import Response
 
-from api.answers import answer
+from api.answers import answer, problem_content
 from api.exchange import in_thread, problem_response
-from api.openapi import problem_content
 from api.services import Services, services_of
 from models.errors import Unavailable
 from models.migrations import is_current

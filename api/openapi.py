@@ -1,18 +1,16 @@
 """The OpenAPI document, from the routes: operation ids, statuses with their problem codes, headers, no invention."""
 
 import inspect
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Header, Path, Query
 from fastapi.security import HTTPBearer
-from starlette.requests import Request
-from starlette.responses import Response
 
-from api.answers import PROBLEM_TYPE
-from api.exchange import exchange
+from api.answers import problem_content
 from api.headers import IDEMPOTENCY_KEY, IF_MATCH, IF_NONE_MATCH
-from api.routing import Route
+from api.health import ENDPOINTS
+from api.routing import Route, Routes
 from models.errors import (
     PRECEDENCE,
     Forbidden,
@@ -35,17 +33,66 @@ from models.schemas.operations import OperationView
 ALWAYS: tuple[type[Problem], ...] = (Unauthenticated, Forbidden, InvalidRequest, Unavailable, InternalError)
 BEARER = HTTPBearer(bearerFormat="cnr_…", description="A token's secret", auto_error=False)
 
+TITLE, VERSION = "Canonry", "1"
 VERSION_READ = "the entity tag of what you read"
 
-Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
 Responses = dict[int | str, dict[str, Any]]  # FastAPI's own shape
 
 
-def endpoint_of(route: Route) -> Endpoint:
-    """The ASGI side of a route, with the signature that FastAPI documents; `CanonryRoute` calls it with the request."""
+def document_when_asked(app: FastAPI, resources: Sequence[Routes]) -> None:
+    """Describe the routes at the first request for their description: no start has to wait for that.
 
-    async def endpoint(request: Request) -> Response:
-        return await exchange(route, request)
+    What serves are Starlette's routes; FastAPI describes the same ones in an application of their own, which answers
+    nothing.
+    """
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = _document_of(resources)
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]  # FastAPI documents this way
+
+
+def _document_of(resources: Sequence[Routes]) -> dict[str, Any]:
+    described = FastAPI(title=TITLE, version=VERSION)
+    for resource in resources:
+        for route in resource.routes:
+            described.router.add_api_route(
+                route.path,
+                _signature_of(route),
+                methods=[route.method],
+                name=route.name,
+                operation_id=route.name,
+                tags=[route.tag],
+                status_code=route.status,
+                responses=responses_of(route),
+            )
+    for path, endpoint, responses in ENDPOINTS:
+        described.router.add_api_route(
+            path, endpoint, methods=["GET"], operation_id=endpoint.__name__, tags=["health"], responses=responses
+        )
+    return _exact(described.openapi())
+
+
+def _exact(document: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what FastAPI documents by itself and we never answer: its 422 for invalid input."""
+    schemas = document.setdefault("components", {}).setdefault("schemas", {})
+    schemas["Problem"] = ProblemDocument.model_json_schema(ref_template="#/components/schemas/{model}")
+    schemas |= schemas["Problem"].pop("$defs", {})
+    for name in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(name, None)
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            _drop_foreign_422(operation["responses"])
+    return document
+
+
+def _signature_of(route: Route) -> Callable[[], None]:
+    """A function with the signature that FastAPI documents; nobody calls it."""
+
+    def endpoint() -> None:
+        raise NotImplementedError
 
     endpoint.__name__ = route.name
     endpoint.__doc__ = route.function.__doc__
@@ -68,35 +115,6 @@ def responses_of(route: Route) -> Responses:
     for status, codes in _codes_by_status(route).items():
         documented[status] = problem_content(*codes)
     return documented
-
-
-def problem_content(*codes: str) -> dict[str, Any]:
-    """How a status is documented that has these problem codes."""
-    return {
-        "description": ", ".join(f"`{code}`" for code in codes),
-        "content": {PROBLEM_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
-    }
-
-
-def document_exactly(app: FastAPI) -> None:
-    """Leave out what FastAPI documents by itself and we never answer: its 422 for invalid input."""
-    generate = app.openapi
-
-    def openapi() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            document = generate()
-            schemas = document.setdefault("components", {}).setdefault("schemas", {})
-            schemas["Problem"] = ProblemDocument.model_json_schema(ref_template="#/components/schemas/{model}")
-            schemas |= schemas["Problem"].pop("$defs", {})
-            for name in ("HTTPValidationError", "ValidationError"):
-                schemas.pop(name, None)
-            for operations in document["paths"].values():
-                for operation in operations.values():
-                    _drop_foreign_422(operation["responses"])
-            app.openapi_schema = document
-        return app.openapi_schema
-
-    app.openapi = openapi  # type: ignore[method-assign]  # FastAPI documents this way
 
 
 def _drop_foreign_422(responses: dict[str, Any]) -> None:

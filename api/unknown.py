@@ -1,14 +1,15 @@
 """Requests that fit no route: problem documents in the same order as everywhere, 401 before 404 before 405."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from functools import partial
+from typing import Any
 
-from fastapi import FastAPI
-from fastapi.routing import APIRoute
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match
+from starlette.routing import Route as AnyMethod
 
 from api.answers import API
 from api.exchange import in_thread, problem_response, read_function
@@ -20,8 +21,18 @@ from models.errors import MethodNotAllowed, NotFound, Problem
 
 NOT_FOUND, METHOD_NOT_ALLOWED = 404, 405
 
+Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
 
-def answer_unknown_routes(app: FastAPI, resources: Iterable[Routes]) -> None:
+
+class OneMethod(AnyMethod):
+    """A route for exactly one method: what reads does not answer HEAD either."""
+
+    def __init__(self, path: str, endpoint: Endpoint, method: str) -> None:
+        super().__init__(path, endpoint)
+        self.methods = {method}
+
+
+def answer_unknown_routes(app: Starlette, resources: Iterable[Routes]) -> None:
     """Replace the framework's texts by problem documents."""
     reads = {route.path: route for resource in resources for route in resource.routes if route.method == "GET"}
 
@@ -67,13 +78,13 @@ def _look_up(incoming: Incoming, read: Route | None) -> None:
             raise
 
 
-def _matching(app: FastAPI, request: Request) -> tuple[list[str], list[str]]:
+def _matching(app: Starlette, request: Request) -> tuple[list[str], list[str]]:
     """The routes of the path, and their methods; sets the path's parameters."""
     paths: list[str] = []
     methods: set[str] = set()
     for route in app.routes:
         match, scope = route.matches(request.scope)
-        if match == Match.PARTIAL and isinstance(route, APIRoute):
+        if match == Match.PARTIAL and isinstance(route, OneMethod):
             request.scope.setdefault("path_params", {}).update(scope["path_params"])
             paths.append(route.path)
             methods |= route.methods or set()
