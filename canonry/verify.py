@@ -18,6 +18,7 @@ from models.migrations import applied_revisions, known_revisions
 from models.settings import Settings
 from models.store.installation import InstalledOrganization, organizations
 from models.store.verification.findings import Finding
+from models.store.verification.installation import check_installation
 from models.store.verification.organization import FAMILIES, Check
 from models.store.verification.schema import check_schema
 from models.store.verification.snapshot import Snapshot, reading
@@ -38,7 +39,7 @@ def run(settings: Settings) -> None:
     progress = ProgressLine(Console())
     began, number = time.monotonic(), 0
     with open_database(settings) as engine:
-        found = _verify_schema(engine, progress)
+        found = _verify_installation(engine, progress)
         for organization in _organizations(engine):
             found += _verify(engine, organization, progress)
             number += 1
@@ -47,8 +48,8 @@ def run(settings: Settings) -> None:
         sys.exit(FOUND)
 
 
-def _verify_schema(engine: Engine, progress: ProgressLine) -> int:
-    """Show where the database's schema is not this version's; how much that is."""
+def _verify_installation(engine: Engine, progress: ProgressLine) -> int:
+    """Show where the database's schema is not this version's, and what is of no organization; how much that is."""
     with reading(engine) as connection:
         unknown = sorted(set(applied_revisions(connection)) - set(known_revisions()))
         if unknown:
@@ -56,6 +57,8 @@ def _verify_schema(engine: Engine, progress: ProgressLine) -> int:
                 f"The database was written by a newer Canonry ({shown(', '.join(unknown))}); verify with that one."
             )
         findings = list(check_schema(connection))
+        if not findings:
+            findings = list(check_installation(connection))
     for finding in findings:
         progress.say(str(finding))
     return len(findings)

@@ -23,6 +23,7 @@ from models.store.locks import DraftRow, ReviewRow
 from models.store.operations import OperationKind, StoredOperation, accept_operation, read_operation
 from models.store.reviews import read_review
 from tests.rows import Somewhere, a_draft, acting, fetch, provisional_ids
+from workflows.ids import projection_workflow_id, publication_workflow_id, review_workflow_id
 
 
 def an_operation(
@@ -35,16 +36,29 @@ def an_operation(
     project_id: ProjectId | None = None,
 ) -> StoredOperation:
     """An operation that was accepted and waits to be carried out."""
+    project_id = project_id or _project_of(place, review_id)
     with acting(place, actor) as tx:
         return accept_operation(
             tx,
             kind=kind,
-            workflow_id="test",
-            project_id=project_id or place.project_id,
+            workflow_id=_carried_out_by(kind, place, project_id, review_id),
+            project_id=project_id,
             review_id=review_id,
             request=request,
             redeliver_after_s=3_600,
         )
+
+
+def _project_of(place: Somewhere, review_id: ReviewId | None) -> ProjectId:
+    with place.engine.connect() as connection:
+        row = None if review_id is None else read_review(connection, place.org_id, review_id)
+    return place.project_id if row is None else row.project_id
+
+
+def _carried_out_by(kind: OperationKind, place: Somewhere, project_id: ProjectId, review_id: ReviewId | None) -> str:
+    if kind is OperationKind.MERGE:
+        return publication_workflow_id(place.org_id)
+    return review_workflow_id(review_id) if review_id is not None else projection_workflow_id(project_id)
 
 
 def attempted(place: Somewhere, operation: StoredOperation) -> CommandOutcome:

@@ -5,6 +5,7 @@ from sqlalchemy import Engine
 from activities.amendments import amend_review
 from activities.comments import add_comment
 from models.identifiers import ReviewId
+from models.store.tokens import issue_token
 from tests.commands import a_review, decided, merged, published, resubmitted, review, selected, withdrawn
 from tests.imports import a_file, an_import, imported
 from tests.rows import (
@@ -30,6 +31,8 @@ def a_lived_in_organization(engine: Engine) -> Somewhere:
     In `a/` stand the Memories that last: `a/changed.md` (twice, selected by the second project), `a/moved.md`.
     """
     place = an_organization(engine)
+    with acting(place) as tx:
+        issue_token(tx, user_id=place.owner, name="Token", permissions=["read"], expires_at=None)
     changed, deleted, moved = published(
         place, creates("a/changed.md", "one\n", "First"), creates("a/deleted.md"), creates("moved.md", "moved\n")
     )

@@ -24,7 +24,9 @@ from models.identifiers import (
     new_user_id,
 )
 from models.rules.folding import Action
+from models.rules.names import name_key
 from models.rules.roles import OrgRole
+from models.store.audit import record_audit
 from models.store.commits import organization_ref
 from models.store.drafts import read_draft
 from models.store.locks import DraftRow, lock_coordination
@@ -76,6 +78,7 @@ def a_user(place: Somewhere, role: str = "member", *, user_id: UserId | None = N
 
 def _add_user(tx: Transaction, user_id: UserId, role: str) -> None:
     _add(tx, User(org_id=tx.org_id, user_id=user_id, name=user_id, role=role, created_at=tx.now, updated_at=tx.now))
+    record_audit(tx, "user.create", "user", user_id, detail={"role": role})
 
 
 def _add(tx: Transaction, row: SQLModel) -> None:
@@ -106,7 +109,7 @@ def _add_project(tx: Transaction, project_id: ProjectId) -> None:
             org_id=tx.org_id,
             project_id=project_id,
             name=project_id,
-            name_key=project_id,
+            name_key=name_key(project_id),
             slug=project_id,
             created_at=tx.now,
             updated_at=tx.now,

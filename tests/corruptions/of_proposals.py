@@ -24,6 +24,8 @@ APPROVAL = first("approval_id", f"review_approvals where review_id = {MERGED}")
 SELECT = first("operation_id", "operations where kind = 'selection.replace'")
 WITHDRAW = first("operation_id", "operations where kind = 'review.withdraw'")
 RESUBMIT = first("operation_id", "operations where kind = 'review.resubmit'")
+STEP = first("operation_id", f"draft_operations where draft_id = {OPEN_DRAFT}")
+COMMENT = first("comment_id", "review_comments where true")
 
 DRAFTS = [
     breaks(
@@ -31,6 +33,7 @@ DRAFTS = [
         "draft.status",
         OPEN_DRAFT,
         f"update drafts set status = 'merged' where org_id = :o and draft_id = {OPEN_DRAFT}",
+        also="event.draft",
     ),
     breaks(
         "a merged Draft that is open",
@@ -38,6 +41,7 @@ DRAFTS = [
         draft_of("a/approved.md"),
         f"update drafts set status = 'open', review_id = null"
         f" where org_id = :o and draft_id = {draft_of('a/approved.md')}",
+        also="event.draft",
     ),
     breaks(
         "a Draft that names another Review",
@@ -105,7 +109,7 @@ SUBMISSIONS = [
         "submission.hash",
         REJECTED,
         f"update review_submissions set result_hash = {ZEROS} where org_id = :o and review_id = {REJECTED}",
-        also="review.result",
+        also="record.hash review.result",
     ),
     breaks(
         "a submitted description",
@@ -158,21 +162,21 @@ REVIEWS = [
         "review.commit",
         MERGED,
         f"update reviews set merged_commit_id = {ZEROS} where org_id = :o and review_id = {MERGED}",
-        also="audit.merge",
+        also="audit.merge record.audit",
     ),
     breaks(
         "a merged Review that lost its commit",
         "review.commit",
         MERGED,
         f"update reviews set merged_commit_id = null where org_id = :o and review_id = {MERGED}",
-        also="audit.merge merge.published operation.effect",
+        also="audit.merge merge.published operation.effect record.audit",
     ),
     breaks(
         "a commit whose Review is gone",
         "reference.missing",
         organization_commit(1),
         f"delete from reviews where org_id = :o and review_id = {MERGED}",
-        also="draft.status operation.effect",
+        also="draft.status event.address operation.effect",
     ),
     breaks(
         "a status that nothing led to",
@@ -186,7 +190,7 @@ REVIEWS = [
         "review.timeline",
         MERGED,
         f"delete from review_timeline where org_id = :o and review_id = {MERGED} and position = 0",
-        also="audit.count event.review",
+        also="audit.count event.review record.submission",
     ),
     breaks(
         "an approval of another result",
@@ -212,6 +216,7 @@ REVIEWS = [
         REJECTED,
         f"insert into review_approvals select org_id, 'apr_stands', review_id, author_id, 1, result_hash, created_at"
         f" from reviews where org_id = :o and review_id = {REJECTED}",
+        also="record.approval",
     ),
 ]
 
@@ -247,6 +252,7 @@ OPERATIONS = [
         "operation.effect",
         WITHDRAW,
         f"update operations set review_id = {TALKED_ABOUT} where org_id = :o and operation_id = {WITHDRAW}",
+        also="operation.workflow",
     ),
     breaks(
         "a submission that made no Review",
@@ -254,12 +260,14 @@ OPERATIONS = [
         first("operation_id", f"operations where kind = 'review.submit' and review_id = {TALKED_ABOUT}"),
         f"update operations set review_id = 'rev_nowhere'"
         f" where org_id = :o and kind = 'review.submit' and review_id = {TALKED_ABOUT}",
+        also="operation.workflow",
     ),
     breaks(
         "a resubmission that added nothing",
         "operation.effect",
         RESUBMIT,
         f"update operations set review_id = {TALKED_ABOUT} where org_id = :o and operation_id = {RESUBMIT}",
+        also="operation.workflow",
     ),
     breaks(
         "a decision that decided nothing",
@@ -267,6 +275,7 @@ OPERATIONS = [
         first("operation_id", f"operations where kind = 'review.decide' and review_id = {REJECTED}"),
         f"update operations set review_id = {TALKED_ABOUT}"
         f" where org_id = :o and kind = 'review.decide' and review_id = {REJECTED}",
+        also="operation.workflow",
     ),
     breaks(
         "a selection that selected nothing",
@@ -283,6 +292,7 @@ IMPORTS = [
         "import.operation",
         IMPORT,
         f"update imports set operation_id = 'opn_nowhere' where org_id = :o and import_id = {IMPORT}",
+        also="operation.workflow",
     ),
     breaks(
         "an import without its Review",
@@ -353,6 +363,7 @@ AUDIT = [
         "audit.count",
         f"'review.merge of ' || {MERGED}",
         f"delete from audit_events where org_id = :o and action = 'review.merge' and resource_id = {MERGED}",
+        also="record.audit",
     ),
     breaks(
         "an audit row that is there twice",
@@ -368,6 +379,7 @@ AUDIT = [
         "'draft.discard'",
         "delete from audit_events"
         " where org_id = :o and action in ('draft.discard', 'comment.create', 'selection.replace', 'review.amend')",
+        also="comment.author record.selection",
     ),
     breaks(
         "an audit row that names another commit",
@@ -375,7 +387,260 @@ AUDIT = [
         MERGED,
         f"update audit_events set after_hash = {ZEROS}"
         f" where org_id = :o and action = 'review.merge' and resource_id = {MERGED}",
+        also="record.audit",
     ),
 ]
 
-OF_PROPOSALS = [*DRAFTS, *SUBMISSIONS, *REVIEWS, *OPERATIONS, *IMPORTS, *EVENTS, *AUDIT]
+ANOTHER = first("user_id", "users where role = 'admin'")
+"""Somebody who has done nothing but decide."""
+
+RECORDS = [
+    breaks(
+        "a merge by somebody else",
+        "record.commit",
+        organization_commit(1),
+        f"update review_timeline set actor_id = {ANOTHER} where org_id = :o and review_id = {MERGED}"
+        " and event = 'merged'",
+        f"update audit_events set actor = {ANOTHER} where org_id = :o and resource_id = {MERGED}"
+        " and action = 'review.merge'",
+        f"update review_approvals set actor_id = {ANOTHER} where org_id = :o and review_id = {MERGED}",
+    ),
+    breaks(
+        "an audit row of somebody else",
+        "record.audit",
+        MERGED,
+        f"update audit_events set actor = {ANOTHER} where org_id = :o and resource_id = {MERGED}"
+        " and action = 'review.merge'",
+    ),
+    breaks(
+        "a timeline's time",
+        "record.audit",
+        TALKED_ABOUT,
+        f"update review_timeline set at = at - interval '1 day' where org_id = :o and review_id = {TALKED_ABOUT}",
+        also="record.submission",
+    ),
+    breaks(
+        "a timeline's result",
+        "record.hash",
+        TALKED_ABOUT,
+        f"update review_timeline set new_hash = {ZEROS} where org_id = :o and review_id = {TALKED_ABOUT}",
+    ),
+    breaks(
+        "a submission by somebody else",
+        "record.submission",
+        TALKED_ABOUT,
+        f"update review_submissions set created_by = {ANOTHER} where org_id = :o and review_id = {TALKED_ABOUT}",
+    ),
+    breaks(
+        "a submission's time",
+        "record.submission",
+        TALKED_ABOUT,
+        "update review_submissions set created_at = created_at + interval '1 day'"
+        f" where org_id = :o and review_id = {TALKED_ABOUT}",
+    ),
+    breaks(
+        "a Review of somebody else",
+        "record.submission",
+        TALKED_ABOUT,
+        f"update reviews set author_id = {ANOTHER} where org_id = :o and review_id = {TALKED_ABOUT}",
+        also="belonging.draft belonging.operation",
+    ),
+    breaks(
+        "an approval by somebody else",
+        "record.approval",
+        APPROVAL,
+        f"update review_approvals set actor_id = {ANOTHER} where org_id = :o and approval_id = {APPROVAL}",
+    ),
+    breaks(
+        "a selection changed by somebody else",
+        "record.selection",
+        first("commit_id", "commits where scope = 'project' and review_id is null"),
+        f"update audit_events set actor = {ANOTHER} where org_id = :o and action = 'selection.replace'",
+    ),
+    breaks(
+        "a selection audited with another commit",
+        "record.selection",
+        first("commit_id", "commits where scope = 'project' and review_id is null"),
+        f"update audit_events set after_hash = {ZEROS} where org_id = :o and action = 'selection.replace'",
+    ),
+    breaks(
+        "a ref's time",
+        "record.ref",
+        "'the organization'",
+        "update organization_refs set updated_at = updated_at + interval '1 day' where org_id = :o",
+    ),
+    breaks(
+        "a project's ref's time",
+        "record.ref",
+        SECOND_PROJECT,
+        f"update project_refs set updated_at = updated_at + interval '1 day'"
+        f" where org_id = :o and project_id = {SECOND_PROJECT}",
+    ),
+    breaks(
+        "a user whom nobody made",
+        "record.creation",
+        ANOTHER,
+        f"delete from audit_events where org_id = :o and action = 'user.create' and resource_id = {ANOTHER}",
+    ),
+    breaks(
+        "a token that nobody made",
+        "record.creation",
+        first("token_id", "tokens where true"),
+        "delete from audit_events where org_id = :o and action = 'token.create'",
+    ),
+]
+
+BELONGING = [
+    breaks(
+        "a submitted Draft of somebody else",
+        "belonging.draft",
+        WAITING,
+        f"update drafts set author_id = {ANOTHER} where org_id = :o and draft_id = {WAITING}",
+        also="event.address",
+    ),
+    breaks(
+        "a merged Draft of another project",
+        "belonging.draft",
+        draft_of("a/approved.md"),
+        f"update drafts set project_id = {SECOND_PROJECT} where org_id = :o and draft_id = {draft_of('a/approved.md')}",
+        also="event.address",
+    ),
+    breaks(
+        "an import of somebody else",
+        "belonging.import",
+        IMPORT,
+        f"update imports set author_id = {ANOTHER} where org_id = :o and import_id = {IMPORT}",
+    ),
+    breaks(
+        "an import that names another Review",
+        "belonging.import",
+        IMPORT,
+        f"update reviews set author_id = {ANOTHER} where org_id = :o and review_id = {MERGED}",
+        f"update imports set review_id = {MERGED} where org_id = :o and import_id = {IMPORT}",
+        also="belonging.draft belonging.operation record.submission",
+    ),
+    breaks(
+        "an operation of an unknown kind",
+        "operation.kind",
+        RESUBMIT,
+        f"update operations set kind = 'review.praise' where org_id = :o and operation_id = {RESUBMIT}",
+    ),
+    breaks(
+        "an operation of another workflow",
+        "operation.workflow",
+        MERGE,
+        f"update operations set workflow_id = 'publication/nobody' where org_id = :o and operation_id = {MERGE}",
+    ),
+    breaks(
+        "an operation of another project",
+        "belonging.operation",
+        MERGE,
+        f"update operations set project_id = {SECOND_PROJECT} where org_id = :o and operation_id = {MERGE}",
+    ),
+    breaks(
+        "a resubmission of somebody else",
+        "belonging.operation",
+        RESUBMIT,
+        f"update operations set user_id = {ANOTHER} where org_id = :o and operation_id = {RESUBMIT}",
+    ),
+    breaks(
+        "a gap between the Drafts of a submission",
+        "submission.position",
+        APPROVED,
+        f"update review_submission_drafts set position = position + 1 where org_id = :o and review_id = {APPROVED}",
+    ),
+    breaks(
+        "a base that never was",
+        "submission.base",
+        REJECTED,
+        f"update review_submission_states set base_description = 'never' where org_id = :o and review_id = {REJECTED}",
+    ),
+    breaks(
+        "two steps of one id",
+        "draft.step",
+        STEP,
+        f"update draft_operations set operation_id = {STEP} where org_id = :o and draft_id = {OPEN_DRAFT}",
+    ),
+    breaks(
+        "a comment about what is not proposed",
+        "comment.anchor",
+        COMMENT,
+        "update review_comments set anchor_path = 'nowhere.md', anchor_line = 1 where org_id = :o",
+    ),
+    breaks(
+        "a comment of somebody else",
+        "comment.author",
+        COMMENT,
+        f"update review_comments set author_id = {ANOTHER} where org_id = :o",
+    ),
+    breaks(
+        "a project's key",
+        "project.key",
+        SECOND_PROJECT,
+        f"update projects set name_key = 'another' where org_id = :o and project_id = {SECOND_PROJECT}",
+    ),
+    breaks(
+        "an organization that nobody owns",
+        "organization.owner",
+        "cast(:o as text)",
+        "update users set role = 'admin' where org_id = :o and role = 'owner'",
+    ),
+    breaks(
+        "two tokens of one secret",
+        "token.secret",
+        first("token_id", "tokens where true"),
+        "insert into tokens select org_id, token_id || 'x', user_id, name, permissions, secret_hash, expires_at,"
+        " created_at from tokens where org_id = :o",
+        "insert into audit_events select org_id, event_id || 'x', at, actor, action, resource_type, resource_id || 'x',"
+        " session_id, request_id, before_hash, after_hash, detail from audit_events"
+        " where org_id = :o and action = 'token.create'",
+    ),
+    breaks(
+        "a repeated request whose operation is gone",
+        "reference.missing",
+        "'opn_nowhere'",
+        "insert into idempotency_keys select org_id, owner_id, 'POST', '/x', 'k', 'h', 202, '{}', '', 'opn_nowhere',"
+        " now() from (select org_id, min(user_id) as owner_id from users where org_id = :o group by org_id) u",
+    ),
+]
+
+FEED = [
+    breaks(
+        "a Draft that nobody was told of",
+        "event.draft",
+        OPEN_DRAFT,
+        f"delete from events where org_id = :o and kind = 'draft.created' and resource_id = {OPEN_DRAFT}",
+    ),
+    breaks(
+        "a submitted Draft that nobody was told of",
+        "event.draft",
+        WAITING,
+        f"delete from events where org_id = :o and kind = 'draft.submitted' and resource_id = {WAITING}",
+    ),
+    breaks(
+        "an event for somebody else",
+        "event.address",
+        OPEN_DRAFT,
+        f"update events set user_id = {ANOTHER} where org_id = :o and resource_id = {OPEN_DRAFT}",
+    ),
+    breaks(
+        "an event of a later version",
+        "event.address",
+        MERGED,
+        f"update events set version = 99 where org_id = :o and resource_id = {MERGED} and kind = 'review.merged'",
+    ),
+    breaks(
+        "an event of another kind of thing",
+        "event.kind",
+        first("id", "events where kind = 'draft.appended'"),
+        "update events set kind = 'dream.appended' where org_id = :o and kind = 'draft.appended'",
+    ),
+    breaks(
+        "an event that nobody will see",
+        "event.ahead",
+        first("id", "events where kind = 'draft.appended'"),
+        "update events set xid = '9000000000' where org_id = :o and kind = 'draft.appended'",
+    ),
+]
+
+OF_PROPOSALS = [*DRAFTS, *SUBMISSIONS, *REVIEWS, *OPERATIONS, *IMPORTS, *EVENTS, *AUDIT, *RECORDS, *BELONGING, *FEED]

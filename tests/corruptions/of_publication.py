@@ -70,14 +70,14 @@ ENTRIES = [
         "entry.digest",
         CHANGED,
         f"update memory_versions set description = 'Fjrst' where {PAST}",
-        also="merge.published projection.entry",
+        also="merge.published projection.entry submission.base",
     ),
     breaks(
         "a byte of a path",
         "entry.digest",
         CHANGED,
         f"update memory_versions set path = 'b/changed.md', path_key = 'b/changed.md' where {PAST}",
-        also="merge.published projection.entry",
+        also="merge.published projection.entry submission.base",
     ),
     breaks(
         "a byte of an entry's digest",
@@ -92,7 +92,7 @@ ENTRIES = [
         "entry.digest",
         CHANGED,
         f"update memory_versions set blob_id = 'z' || substr(blob_id, 2) where {PAST}",
-        also="merge.published projection.entry reference.missing",
+        also="merge.published projection.entry reference.missing submission.base",
     ),
     breaks(
         "a bucket's number", "entry.bucket", CHANGED, f"update memory_versions set bucket = bucket + 1 where {PAST}"
@@ -115,14 +115,14 @@ ENTRIES = [
         "path.accepted",
         CHANGED,
         f"update memory_versions set path = 'a/../changed.md', path_key = 'a/../changed.md' where {PAST}",
-        also="entry.digest merge.published projection.entry",
+        also="entry.digest merge.published projection.entry submission.base",
     ),
     breaks(
         "a description that is not accepted",
         "description.accepted",
         CHANGED,
         f"update memory_versions set description = ' First' where {PAST}",
-        also="entry.digest merge.published projection.entry",
+        also="entry.digest merge.published projection.entry submission.base",
     ),
     breaks(
         "two Memories at one path",
@@ -149,7 +149,7 @@ TREES = [
         "tree.id",
         organization_commit(1),
         f"delete from memory_versions where {PAST}",
-        also="memory.revision memory.time merge.published projection.entry",
+        also="memory.revision memory.time merge.published projection.entry submission.base",
     ),
     breaks(
         "a commit's tree",
@@ -201,6 +201,7 @@ CHAINS = [
         "commit.id",
         organization_commit(1),
         "update commits set created_by = 'usr_else' where org_id = :o and project_id is null and version = 1",
+        also="record.commit",
     ),
     breaks(
         "a commit's time",
@@ -208,7 +209,7 @@ CHAINS = [
         organization_commit(1),
         "update commits set created_at = created_at - interval '1 microsecond'"
         " where org_id = :o and project_id is null and version = 1",
-        also="memory.time",
+        also="memory.time record.commit",
     ),
     breaks(
         "a commit from before its parent",
@@ -216,7 +217,7 @@ CHAINS = [
         organization_commit(2),
         "update commits set created_at = created_at - interval '1 day'"
         " where org_id = :o and project_id is null and version = 2",
-        also="commit.id memory.time",
+        also="commit.id memory.time record.commit",
     ),
     breaks(
         "a commit's parent",
@@ -257,6 +258,7 @@ CHAINS = [
         "update project_refs r set version = c.version, commit_id = c.commit_id from commits c"
         f" where r.org_id = :o and r.project_id = {SECOND_PROJECT} and c.org_id = r.org_id"
         f" and c.project_id = r.project_id and c.version = r.version - 1",
+        also="record.ref",
     ),
     breaks(
         "the organization's ref that is gone",
@@ -320,7 +322,7 @@ MEMORIES = [
         MERGED,
         "update memory_versions set description = 'Nobody''s', entry_digest = sha256('x'::bytea)"
         f" where org_id = :o and memory_id = {DELETED}",
-        also="entry.digest tree.id projection.entry",
+        also="entry.digest projection.entry submission.base tree.id",
     ),
     breaks(
         "a Memory that nobody proposed",
@@ -355,7 +357,7 @@ PROJECTIONS = [
         "update project_refs r set version = c.version, commit_id = c.commit_id from commits c"
         f" where r.org_id = :o and r.project_id = {SECOND_PROJECT} and c.org_id = r.org_id"
         f" and c.project_id = r.project_id and c.version = r.version - 1",
-        also="event.commit tree.bucket",
+        also="event.commit record.ref tree.bucket",
     ),
     breaks(
         "a projection of an unknown commit",

@@ -15,6 +15,7 @@ from models.store.verification.organization import verify
 from tests.corruptions.breaking import APPROVED, BODY, MERGED, Corruption, draft_of
 from tests.corruptions.of_proposals import OF_PROPOSALS
 from tests.corruptions.of_publication import OF_PUBLICATION
+from tests.corruptions.of_the_installation import OF_THE_INSTALLATION
 from tests.corruptions.of_the_schema import OF_THE_SCHEMA
 from tests.lives import a_lived_in_organization
 from tests.rows import Somewhere
@@ -105,4 +106,4 @@ def test_every_check_finds_something() -> None:
     checks = {
         name for file in folder.glob("*.py") for name in re.findall(r'"([a-z]+\.[a-z_]+)"', file.read_text("utf-8"))
     }
-    assert checks == {corruption.check for corruption in (*CORRUPTIONS, *OF_THE_SCHEMA)}
+    assert checks == {corruption.check for corruption in (*CORRUPTIONS, *OF_THE_SCHEMA, *OF_THE_INSTALLATION)}

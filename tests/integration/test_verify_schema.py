@@ -6,9 +6,11 @@ import pytest
 from sqlalchemy import Engine, create_engine, text
 
 from models.database import sqlalchemy_url
+from models.store.verification.installation import check_installation
 from models.store.verification.schema import check_schema
 from tests.commands import published
 from tests.corruptions.breaking import Corruption
+from tests.corruptions.of_the_installation import OF_THE_INSTALLATION
 from tests.corruptions.of_the_schema import OF_THE_SCHEMA
 from tests.databases import a_database, an_empty_database, url_of
 from tests.rows import an_organization, creates
@@ -41,6 +43,18 @@ def test_a_change_of_the_schema_is_found_and_named(alone: Engine, change: Corrup
         findings = list(check_schema(connection))
         connection.rollback()
     assert [(finding.check, finding.where) for finding in findings] == [(change.check, named)]
+
+
+@pytest.mark.parametrize("corruption", OF_THE_INSTALLATION, ids=lambda corruption: corruption.what)
+def test_what_belongs_to_no_organization_is_found(alone: Engine, corruption: Corruption) -> None:
+    with alone.connect() as connection:
+        assert list(check_installation(connection)) == []
+        named = connection.execute(text(corruption.named)).scalar_one()
+        for statement in corruption.plant:
+            connection.execute(text(statement))
+        findings = list(check_installation(connection))
+        connection.rollback()
+    assert [(finding.check, finding.where) for finding in findings] == [(corruption.check, named)]
 
 
 def test_tables_and_indexes_of_others_are_no_findings(alone: Engine) -> None:

@@ -15,7 +15,7 @@ COMMITS = text("""
     left join events e
       on e.org_id = c.org_id and e.resource_id = c.commit_id and e.version = c.version
      and e.project_id is not distinct from c.project_id
-     and e.kind = case c.scope when 'org' then 'commit.published' else 'projection.moved' end
+     and e.user_id is null and e.kind = case c.scope when 'org' then 'commit.published' else 'projection.moved' end
     where c.org_id = :org_id group by owner, c.commit_id, c.version having count(e.id) <> 1
     order by owner, c.version
 """)
@@ -52,6 +52,55 @@ REVIEWS = text("""
     where coalesce(t.times, 0) <> coalesce(e.times, 0)
     order by 1, 2
 """)
+# Drafts enter a Review and leave it in turns; one that is discarded need not have left it before.
+DRAFTS = text("""
+    select d.draft_id, d.status, coalesce(e.created, 0) as created, coalesce(e.merged, 0) as merged,
+           coalesce(e.discarded, 0) as discarded, coalesce(e.entered, 0) as entered
+    from drafts d
+    left join (
+        select resource_id, count(*) filter (where kind = 'draft.created') as created,
+               count(*) filter (where kind = 'draft.merged') as merged,
+               count(*) filter (where kind = 'draft.discarded') as discarded,
+               count(*) filter (where kind = 'draft.submitted')
+                   - count(*) filter (where kind = 'draft.reopened') as entered
+        from events where org_id = :org_id and resource_type = 'draft' group by resource_id
+    ) e on e.resource_id = d.draft_id
+    where d.org_id = :org_id
+      and ((coalesce(e.created, 0), coalesce(e.merged, 0), coalesce(e.discarded, 0))
+               <> (1, cast(d.status = 'merged' as integer), cast(d.status = 'discarded' as integer))
+           or d.status <> 'discarded'
+              and coalesce(e.entered, 0) <> cast(d.status in ('submitted', 'merged') as integer))
+    order by d.draft_id
+""")
+# Who may see an event, and which version of what it tells of.
+ADDRESSES = text("""
+    select e.id, e.kind, e.resource_id, x.resource_id is not null as kept
+    from events e
+    left join (
+        select 'draft' as resource_type, draft_id as resource_id, project_id, author_id, version
+        from drafts where org_id = :org_id
+        union all
+        select 'review', review_id, project_id, null, version from reviews where org_id = :org_id
+    ) x on x.resource_type = e.resource_type and x.resource_id = e.resource_id
+    where e.org_id = :org_id and e.resource_type in ('draft', 'review')
+      and (x.resource_id is null or e.version > x.version
+           or (e.project_id, e.user_id) is distinct from (x.project_id, x.author_id))
+    order by e.id
+""")
+KINDS = text("""
+    select id, kind, resource_type from events
+    where org_id = :org_id and split_part(kind, '.', 1)
+        <> case resource_type when 'commit' then case kind when 'projection.moved' then 'projection' else 'commit' end
+                              else resource_type end
+    order by id
+""")
+# Readers stop below the oldest transaction that is open: what is ahead of all of them is seen by nobody.
+AHEAD = text("""
+    select id, cast(xid as text) as xid, cast(pg_snapshot_xmax(pg_current_snapshot()) as text) as next from events
+    where org_id = :org_id and xid >= pg_snapshot_xmax(pg_current_snapshot())
+      and xid is distinct from pg_current_xact_id_if_assigned()
+    order by id
+""")
 
 TOLD = (*AUDIT_ACTIONS, "draft_discarded")
 """The events of a timeline that followers are told of."""
@@ -73,3 +122,22 @@ def check_events(snapshot: Snapshot) -> Iterator[Finding]:
         where = f"{row['event']} of Review {row['review_id']}"
         what = "followers are not told of a Review as often as its timeline says"
         yield Finding("event.review", what, where, str(row["times"]), str(row["told"]))
+    yield from _check_drafts(snapshot)
+    for row in snapshot.rows(AHEAD):
+        what = "no transaction has come so far, and nobody sees it"
+        yield Finding("event.ahead", what, f"event {row['id']}", f"below {row['next']}", row["xid"])
+
+
+def _check_drafts(snapshot: Snapshot) -> Iterator[Finding]:
+    for row in snapshot.rows(DRAFTS):
+        what = f"followers are not told what became of it, which is {row['status']}"
+        found = f"created {row['created']}, merged {row['merged']}, discarded {row['discarded']}"
+        where, expected = f"Draft {row['draft_id']}", "each step once"
+        yield Finding("event.draft", what, where, expected, f"{found}, in a Review {row['entered']}")
+    for row in snapshot.rows(ADDRESSES):
+        where = f"event {row['id']}, {row['kind']} of {row['resource_id']}"
+        what = "it is for others, or of a later version" if row["kept"] else "what it tells of is not there"
+        yield Finding("event.address", what, where, "as its row says", "another")
+    for row in snapshot.rows(KINDS):
+        where = f"event {row['id']}"
+        yield Finding("event.kind", "its kind is not of its resource", where, row["resource_type"], shown(row["kind"]))

@@ -6,6 +6,7 @@ from sqlalchemy import Connection
 
 from models.identifiers import OrganizationId
 from models.store.verification.audit import check_audit
+from models.store.verification.belonging import check_belonging
 from models.store.verification.chains import check_chains
 from models.store.verification.drafts import check_drafts
 from models.store.verification.events import check_events
@@ -16,6 +17,7 @@ from models.store.verification.merges import check_merges
 from models.store.verification.operations import check_operations
 from models.store.verification.places import check_places
 from models.store.verification.projections import check_projections
+from models.store.verification.records import check_records
 from models.store.verification.references import check_references
 from models.store.verification.replays import check_replays
 from models.store.verification.reviews import check_reviews
@@ -45,6 +47,8 @@ FAMILIES: Mapping[str, Check] = {
     "imports": check_imports,
     "events": check_events,
     "audit": check_audit,
+    "records": check_records,
+    "belonging": check_belonging,
 }
 """The checks by what a person calls them, in the order in which they are made."""
 

@@ -14,6 +14,13 @@ from models.store.verification.snapshot import Snapshot
 # and a Draft's or a Review's commit is a fact about the past.
 UNDECLARED = (
     text("""
+        select 'idempotency_keys' as kind, k.user_id as owner, k.method || ' ' || k.path as id,
+               'operation_id' as field, k.operation_id as value
+        from idempotency_keys k
+        left join operations o on o.org_id = k.org_id and o.operation_id = k.operation_id
+        where k.org_id = :org_id and k.operation_id is not null and o.operation_id is null
+    """),
+    text("""
         select 'projection_versions' as kind, p.project_id as owner, p.memory_id as id, 'blob_id' as field,
                p.blob_id as value
         from projection_versions p left join blobs b on b.org_id = p.org_id and b.blob_id = p.blob_id
