@@ -47,7 +47,8 @@ class Query(BaseModel):
 class Output(BaseModel):
     """An answer, or a part of one; never a table."""
 
-    model_config = ConfigDict(frozen=True, from_attributes=True)
+    # What writes an answer is built when the first one is written: a start has no use for the others.
+    model_config = ConfigDict(frozen=True, from_attributes=True, defer_build=True)
 
 
 def broken(rule: str) -> PydanticCustomError:
