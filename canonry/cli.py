@@ -26,18 +26,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
     A stop signal is 128 and its number, unless the command had nothing left to do but to serve.
     """
     with written():
-        chosen = _parser().parse_args(arguments)
+        chosen, unknown = _parser().parse_known_args(arguments)
+        if unknown:  # told by the subcommand, which knows its own options
+            chosen.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
         try:
             chosen.run(chosen)
         except CommandFailed as failure:
             sys.exit(f"canonry {chosen.command}: {failure}")
         except KeyboardInterrupt as interrupt:
-            print(f"canonry {chosen.command}: Interrupted.", file=sys.stderr)
+            remedy = " The same command goes on." if chosen.command == "import" else ""
+            print(f"canonry {chosen.command}: Interrupted.{remedy}", file=sys.stderr)
             sys.exit(KILLED_BY + (interrupt.number if isinstance(interrupt, Stopped) else signal.SIGINT))
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="canonry", description="Shared memory for a team of AI agents.")
+    parser = argparse.ArgumentParser(
+        prog="canonry", description="Shared memory for a team of AI agents.", allow_abbrev=False
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     up = _command(commands, "up", _up, "start Postgres, Temporal, worker and API, and serve")
     demo = _command(commands, "demo", _demo, "start everything, publish the example knowledge base, and serve")
@@ -55,8 +61,20 @@ def _parser() -> argparse.ArgumentParser:
     doctor = _command(commands, "doctor", _doctor, "say what runs, in which version, what waits, and what to do")
     for command in (verify, doctor):
         _add_data(command)
-    _add_token_commands(commands.add_parser("token", help="give, show and take away credentials"))
+    verify.epilog = "It reads the database of --data, or of CANONRY_DATABASE_URL; CANONRY_URL has no say."
+    doctor.epilog = "It looks at --data, or at CANONRY_DATABASE_URL; of CANONRY_URL it asks only whether it serves."
+    _add_token_commands(commands.add_parser("token", help="give, show and take away credentials", allow_abbrev=False))
     return parser
+
+
+class _Version(argparse.Action):
+    """Looks the version up only where it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        print(f"canonry {version('canonry')}")
+        parser.exit()
 
 
 def _add_import_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -109,8 +127,8 @@ def _command(
     run: Callable[[argparse.Namespace], None],
     text: str,
 ) -> argparse.ArgumentParser:
-    command = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
-    command.set_defaults(run=run)
+    command = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.", allow_abbrev=False)
+    command.set_defaults(run=run, parser=command)
     return command
 
 

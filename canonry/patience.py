@@ -8,6 +8,8 @@ from canonry.failures import CommandFailed
 
 PATIENCE_S = 60.0
 """How long one request is tried again: a restart of everything takes less."""
+PATIENCE_WITH_STRANGERS_S = 5.0
+"""The same where nobody has answered yet: the address may be wrong."""
 FIRST_PAUSE_S = 0.1
 LONGEST_PAUSE_S = 3.0
 SILENCE_S = 10.0
@@ -15,7 +17,7 @@ SILENCE_S = 10.0
 
 
 class Outages:
-    """Tells a person that a server is away, however many requests notice it.
+    """Tells a person that a server is away, however many requests notice it; `has_answered`: it was there before.
 
     Args:
         report: takes a line.
@@ -24,6 +26,7 @@ class Outages:
     def __init__(self, report: Callable[[str], None]) -> None:
         self._report = report
         self._noticed_at = float("-inf")
+        self.has_answered = False
 
     def notice(self, line: str) -> None:
         """Pass the line on, unless one has been passed on just now."""
@@ -58,15 +61,18 @@ class Tries:
         """Wait before the next try.
 
         Raises:
-            CommandFailed: it has been tried for a minute, or nobody waits any more.
+            CommandFailed: it has been tried for a minute, or for five seconds where nobody has ever answered; or nobody
+                waits any more.
         """
         if self._unless.is_set():
             raise CommandFailed(f"{self._url} did not answer in time: {trouble}")
         now = time.monotonic()
+        patience_s = PATIENCE_S if self._outages.has_answered else PATIENCE_WITH_STRANGERS_S
         if self._give_up_at is None:
-            self._give_up_at = now + PATIENCE_S
+            self._give_up_at = now + patience_s
         elif now > self._give_up_at:
-            raise CommandFailed(f"{self._url} has not answered for {PATIENCE_S:.0f} s: {trouble}")
-        self._outages.notice(f"{self._url} does not answer ({trouble}); trying again for {PATIENCE_S:.0f} s …")
+            question = "" if self._outages.has_answered else "; is the address right?"
+            raise CommandFailed(f"{self._url} has not answered for {patience_s:.0f} s: {trouble}{question}")
+        self._outages.notice(f"{self._url} does not answer ({trouble}); trying again for {patience_s:.0f} s …")
         self._unless.wait(self._pause_s)
         self._pause_s = min(LONGEST_PAUSE_S, self._pause_s * 2)

@@ -43,10 +43,22 @@ class Remote:
         url: where the server is, without `/v1/api`.
         token: never shown.
         report: takes a line for a person when the server does not answer.
+        lasts: whether the server goes on when the command has ended.
+        credential: where the token was found, for whoever has to replace it.
     """
 
-    def __init__(self, url: str, token: str, report: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        report: Callable[[str], None],
+        credential: str = "CANONRY_TOKEN",
+        *,
+        lasts: bool = True,
+    ) -> None:
         self.url = url
+        self.lasts = lasts
+        self._credential = credential
         self._outages = Outages(report)
         self._http = httpx.Client(
             base_url=f"{url}/v1/api",
@@ -169,6 +181,7 @@ class Remote:
             except httpx.TransportError as error:
                 tries.pause(str(error) or type(error).__name__)
             else:
+                self._outages.has_answered = True
                 if not _is_passing(answer, again=tries.some_failed):
                     return answer
                 tries.pause(_detail(answer))
@@ -181,6 +194,8 @@ class Remote:
             raise CommandFailed(
                 f"{answer.request.url.copy_with(query=None)} answered {answer.status_code}, not as Canonry does."
             )
+        if answer.status_code == httpx.codes.UNAUTHORIZED:
+            problem = {**problem, "detail": f"{sentence_of(problem)} It is the token of {self._credential}."}
         raise Refused(answer.status_code, problem)
 
     def _understood(self, parse: Callable[[U], T], raw: U) -> T:

@@ -35,24 +35,26 @@ def reached(settings: Settings, report: Callable[[str], None], *, makes: bool = 
         Stopped: a stop signal while our own servers run; they are stopped first.
     """
     token = os.environ.get("CANONRY_TOKEN") or None
+    credential, lasts = "CANONRY_TOKEN", True
     with ExitStack() as stack:
         url = named_server()
         if url is not None:
             if token is None:
                 raise CommandFailed(f"CANONRY_URL is set, so CANONRY_TOKEN has to be: a token of {url}.")
         else:
-            url = stack.enter_context(_local_server(settings, report, makes=makes))
-            token = token or owner_token(settings.data.resolve())
+            url, lasts = stack.enter_context(_local_server(settings, report, makes=makes))
+            if token is None:
+                token, credential = owner_token(settings.data.resolve()), str(settings.data / OWNER_TOKEN)
         if not (token.isascii() and token.isprintable()):
             raise CommandFailed("CANONRY_TOKEN has characters that no token has.")
-        remote = Remote(url, token, report)
+        remote = Remote(url, token, report, credential, lasts=lasts)
         stack.callback(remote.close)
         yield remote
 
 
 @contextmanager
-def _local_server(settings: Settings, report: Callable[[str], None], *, makes: bool) -> Iterator[str]:
-    """The URL of the stack on the data folder: the one that runs, or one of our own on a port of its own."""
+def _local_server(settings: Settings, report: Callable[[str], None], *, makes: bool) -> Iterator[tuple[str, bool]]:
+    """The URL of the stack on the data folder, the one that runs or one of our own, and whether it outlasts us."""
     if not makes:
         require_installation(settings)
     require_ours(settings.data)
@@ -60,12 +62,13 @@ def _local_server(settings: Settings, report: Callable[[str], None], *, makes: b
         report(f"There is no Canonry in {settings.data.resolve()} yet: it is made now, and stays there.")
     with ExitStack() as stack:
         try:
+            lasts = False
             url = stack.enter_context(started(settings.model_copy(update={"port": free_port()}), report)).url
         except AlreadyRunning as other:
             if not other.url:
                 raise
-            url = other.url
-        yield url
+            url, lasts = other.url, True
+        yield url, lasts
 
 
 def owner_token(data: Path) -> str:

@@ -40,8 +40,8 @@ def run(settings: Settings, *, leave: bool) -> None:
             figures = tell(owner, running, display)
         say(summary(figures, time.monotonic() - began))
         say(describe(running))
+        say(next_steps(running, figures, served=not leave))
         if not leave:
-            say(next_steps(running, figures))
             with suppress(Stopped):
                 say("\nCtrl-C stops it; `make demo` shows it again, `make up` only serves.")
                 running.wait()

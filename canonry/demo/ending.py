@@ -48,13 +48,14 @@ def summary(figures: Figures, seconds: float) -> str:
     )
 
 
-def next_steps(running: RunningCanonry, figures: Figures) -> str:
-    """Commands to paste into another terminal, from this folder."""
+def next_steps(running: RunningCanonry, figures: Figures, *, served: bool) -> str:
+    """Commands to paste into another terminal, from this folder; `served`: what they ask goes on serving."""
     data, review = from_here(running.data), figures.waiting
     read_token = f"$(cat {shlex.quote(str(data / 'owner.token'))})"
+    opening = "Try it" if served else "`make up` serves it; then"
     lines = [
         "",
-        "Try it, from another terminal in this folder:",
+        f"{opening}, from another terminal in this folder:",
         "",
         f"  API={running.url}/v1/api",
         f'  AUTH="Authorization: Bearer {read_token}"',

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from canonry.documents.front_matter import read_document
-from canonry.documents.manifest import MANIFEST, parse_manifest
+from canonry.documents.manifest import MANIFEST, Manifest, parse_manifest
 from canonry.documents.overlooking import IGNORE_FILE, IgnoreRules, is_hidden, is_markdown
 from canonry.failures import CommandFailed
 from models.errors import OperationInvalid, TooLarge
@@ -58,10 +58,23 @@ def read_folder(root: Path) -> Iterator[Found | Unreadable]:
     require_folder(root)
     try:
         with os.scandir(root):
-            manifest = _contents(root / MANIFEST, limit=MAX_MANIFEST_BYTES)
+            manifest = folder_manifest(root)
     except OSError as error:
         raise CommandFailed(f"{root} cannot be read: {error.strerror}.") from error
-    return _read(root, None if manifest is None else parse_manifest(manifest, str(root / MANIFEST)).also)
+    return _read(root, None if manifest is None else manifest.also)
+
+
+def folder_manifest(root: Path) -> Manifest | None:
+    """What the folder was exported from, None where it was not.
+
+    Raises:
+        CommandFailed: its manifest is none, or cannot be read.
+    """
+    try:
+        data = _contents(root / MANIFEST, limit=MAX_MANIFEST_BYTES)
+    except OSError as error:
+        raise CommandFailed(f"{root} cannot be read: {error.strerror}.") from error
+    return None if data is None else parse_manifest(data, str(root / MANIFEST))
 
 
 def require_folder(path: Path) -> None:

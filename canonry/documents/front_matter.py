@@ -61,7 +61,8 @@ def read_document(text: str) -> Document:
     try:
         keys = find_keys(parts.block, (_ID, _DESCRIPTION))
     except NoMapping as reason:  # Markdown between two thematic breaks, most likely
-        return _without_front_matter(text, _block_note(reason))
+        heading = first_heading(parts.block) or first_heading(parts.rest)
+        return Document(memory_id=None, description=heading, body=text, notes=(_block_note(reason),))
     except Unusable as reason:
         return Document(memory_id=None, description=first_heading(parts.rest), body=text, notes=(_block_note(reason),))
     return _read(parts, keys)
@@ -97,8 +98,8 @@ def _split(text: str) -> _Parts | None:
     return None
 
 
-def _without_front_matter(text: str, *notes: Note) -> Document:
-    return Document(memory_id=None, description=first_heading(text), body=text, notes=notes)
+def _without_front_matter(text: str) -> Document:
+    return Document(memory_id=None, description=first_heading(text), body=text)
 
 
 def _read(parts: _Parts, keys: Mapping[str, Key]) -> Document:

@@ -20,7 +20,7 @@ from dulwich.objectspec import AmbiguousShortId, parse_commit
 from dulwich.repo import Repo, UnsupportedExtension, UnsupportedVersion
 
 from canonry.documents.folder import UNREADABLE, Found, Unreadable, found, require_folder
-from canonry.documents.manifest import MANIFEST, parse_manifest
+from canonry.documents.manifest import MANIFEST, Manifest, parse_manifest
 from canonry.documents.overlooking import is_hidden, is_markdown
 from canonry.failures import CommandFailed
 
@@ -38,19 +38,29 @@ def read_revision(path: Path, revision: str) -> Iterator[Found | Unreadable]:
 
     Args:
         path: a bare repository, a working tree, or a folder in one: then only this folder, its paths relative to it.
-        revision: as git names it: `HEAD`, a branch, a tag, a commit id or the beginning of one.
+        revision: as git names it: `HEAD` or `@`, a branch, a tag, a commit id or the beginning of one.
 
     Raises:
         CommandFailed: no repository, no such revision, or no such folder in it; before the first file.
     """
+    return _snapshot(path, revision).read()
+
+
+def revision_manifest(path: Path, revision: str) -> Manifest | None:
+    """What the folder at the revision was exported from, None where it was not; raises as `read_revision`."""
+    snapshot = _snapshot(path, revision)
+    snapshot.close()
+    return snapshot.manifest
+
+
+def _snapshot(path: Path, revision: str) -> "_Snapshot":
     require_folder(path)
     repository = _opened(path)
     try:
-        snapshot = _Snapshot(repository, _root(repository, path, revision))
+        return _Snapshot(repository, _root(repository, path, revision))
     except BaseException:
         repository.close()
         raise
-    return snapshot.read()
 
 
 def _opened(path: Path) -> Repo:
@@ -65,6 +75,7 @@ def _opened(path: Path) -> Repo:
 def _root(repository: Repo, path: Path, revision: str) -> ObjectID:
     """The tree of the folder at the revision."""
     try:
+        revision = "HEAD" if revision == "@" else revision
         if "" in revision.split("/"):  # no name of git's, and dulwich only warns
             raise KeyError(revision)
         tree: ObjectID = parse_commit(repository, revision).tree
@@ -99,8 +110,12 @@ class _Snapshot:
         self._repository = repository
         self._objects = repository.object_store
         self._root = root
-        manifest = self._file(MANIFEST)
-        self._also = [] if manifest is None else parse_manifest(manifest, f"{MANIFEST} of the revision").also
+        data = self._file(MANIFEST)
+        self.manifest = None if data is None else parse_manifest(data, f"{MANIFEST} of the revision")
+
+    def close(self) -> None:
+        """Give the repository back without reading."""
+        self._repository.close()
 
     def read(self) -> Iterator[Found | Unreadable]:
         """Everything, once; the repository is closed at the end."""
@@ -113,7 +128,7 @@ class _Snapshot:
                 path, blob = item
                 listed.add(path)
                 yield self._read(path, blob)
-            for path in self._also:
+            for path in () if self.manifest is None else self.manifest.also:
                 if path not in listed and (also := self._find(path)) is not None:
                     yield self._read(path, also)
 

@@ -1,5 +1,6 @@
 """Where chosen keys of a YAML mapping stand, so that they can be taken out of its text and nothing else changes."""
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
@@ -7,6 +8,8 @@ import yaml
 
 TEXT = "tag:yaml.org,2002:str"
 NOTHING = "tag:yaml.org,2002:null"
+
+_TABS = re.compile(r"^[A-Za-z_][\w-]*:[ \t]+", re.MULTILINE)
 
 DEEPEST = 100
 """Reading `[[[[…` takes time by the square of its depth, and nobody writes front matter like that."""
@@ -45,12 +48,17 @@ def find_keys(text: str, names: Collection[str]) -> dict[str, Key]:
             or beside something else on its lines.
     """
     try:
-        return _found(text, yaml.SafeLoader(text), names)
+        return _found(text, yaml.SafeLoader(_TABS.sub(_spaced, text)), names)
     except yaml.MarkedYAMLError as error:
         where = "" if error.problem_mark is None else f" (line {error.problem_mark.line + 1}: {error.problem})"
         raise Unusable(f"is not valid YAML{where}") from error
     except (yaml.YAMLError, ValueError, OverflowError) as error:  # a control character, an escape beyond Unicode
         raise Unusable("is not valid YAML") from error
+
+
+def _spaced(key: re.Match[str]) -> str:
+    """Spaces for tabs: YAML takes both for white space there, and the library only the former."""
+    return key[0].replace("\t", " ")
 
 
 def _found(text: str, loader: yaml.SafeLoader, names: Collection[str]) -> dict[str, Key]:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from canonry.documents.folder import read_folder
-from canonry.documents.repository import read_revision
+from canonry.documents.folder import folder_manifest, read_folder
+from canonry.documents.repository import read_revision, revision_manifest
 from canonry.failures import CommandFailed
 from canonry.importing.former import former_import
 from canonry.importing.options import ImportOptions
@@ -112,7 +112,8 @@ def _imported(remote: Remote, options: ImportOptions, found: Survey, progress: P
     show_notes(found.notes)
     show_import(done, reports, before=former.told)
     if done.review_id is not None:
-        show_review(_decided(remote, options, read_review(remote, done.review_id)))
+        review = _decided(remote, options, read_review(remote, done.review_id))
+        show_review(review, remote.url if remote.lasts else None)
     return bool(reports)
 
 
@@ -132,7 +133,17 @@ def _proposal(options: ImportOptions, project: ProjectView, found: Survey) -> Pr
         title=options.title,
         mirror=options.mirror,
         survey=found,
+        base=_base(options),
     )
+
+
+def _base(options: ImportOptions) -> str | None:
+    """The commit that the folder was exported from."""
+    if options.revision is None:
+        manifest = folder_manifest(options.path)
+    else:
+        manifest = revision_manifest(options.path, options.revision)
+    return None if manifest is None else manifest.commit_id
 
 
 def _all_reports(found: Survey, answered: Sequence[ImportReportBody]) -> list[ImportReportBody]:

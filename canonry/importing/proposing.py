@@ -14,8 +14,12 @@ from canonry.importing.survey import Survey
 from canonry.importing.upload import upload
 from canonry.refusals import Refused
 from canonry.remote import Remote
+from models.errors import Forbidden
 from models.schemas.imports import ImportBody, ImportListItem, ImportTrial
 from models.schemas.operations import OperationView, Progress
+
+DRAFTS = "drafts"
+"""The step that takes long, and counts what it has made."""
 
 STARTED = "operation_in_progress"
 LABEL = "files:"
@@ -27,7 +31,10 @@ Teller = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Proposal:
-    """A survey on its way to a project. `folder` says where it comes from, in words that are the same next time."""
+    """A survey on its way to a project. `folder` says where it comes from, in words that are the same next time.
+
+    `base` is the commit that its files were exported from, as far as that is known.
+    """
 
     project_id: str
     folder: str
@@ -35,11 +42,12 @@ class Proposal:
     title: str
     mirror: bool
     survey: Survey
+    base: str | None = None
 
     @property
     def source(self) -> str:
         """The label of an import of this: equal for an equal folder with equal options, so that a run goes on."""
-        return f"{self._place}:{self._digest}"
+        return f"{self._place}:{(self.base or '')[:PLACE_DIGITS]}:{self._digest}"
 
     def is_just_this(self, source: str | None) -> bool:
         """Whether an import with this label is of equal files with equal options, wherever they lay."""
@@ -77,7 +85,7 @@ class Tried:
 def stage(remote: Remote, proposal: Proposal, tell: Teller) -> Staged:
     """Make the import, or find the one that has not ended yet, and send what is missing there."""
     while True:
-        made = _made(remote, proposal, proposal.source)
+        made = _made(remote, proposal)
         changed = _sent(remote, made, proposal.survey, tell)
         if not changed:
             return Staged(made, proposal.survey)
@@ -89,7 +97,7 @@ def stage(remote: Remote, proposal: Proposal, tell: Teller) -> Staged:
 
 def try_out(remote: Remote, proposal: Proposal, tell: Teller) -> Tried:
     """What an import would do. Nothing of what is staged for that stays, and no other import has a part in it."""
-    tried = _made(remote, proposal, f"try:{proposal.source}")
+    tried = _made(remote, proposal, "try:")
     survey, over = proposal.survey, Event()
     try:
         while changed := _sent(remote, tried, survey, tell):
@@ -104,15 +112,25 @@ def try_out(remote: Remote, proposal: Proposal, tell: Teller) -> Tried:
             remote.delete(f"/imports/{tried.import_id}", unless=over)
 
 
-def _made(remote: Remote, proposal: Proposal, source: str) -> ImportBody:
+def _made(remote: Remote, proposal: Proposal, before: str = "") -> ImportBody:
+    """A new import, or the one of the same label that has not ended; `before` begins the label."""
     body: dict[str, JsonValue] = {
         "project_id": proposal.project_id,
         "title": proposal.title,
         "mirror": proposal.mirror,
         "prefix": proposal.prefix,
-        "source": source,
+        "source": before + proposal.source,
     }
-    return remote.post("/imports", body, ImportBody)
+    if proposal.base is not None:
+        body["base_commit_id"] = proposal.base
+    try:
+        return remote.post("/imports", body, ImportBody)
+    except Refused as refusal:
+        if refusal.problem.get("field") == "base_commit_id":  # it is a commit of another organization
+            return _made(remote, replace(proposal, base=None), before)
+        if refusal.code == Forbidden.code and "permission" not in refusal.problem:
+            raise CommandFailed(f"{refusal} Ask one of the project's admins to make you a member.") from refusal
+        raise
 
 
 def _sent(remote: Remote, made: ImportBody, survey: Survey, tell: Teller) -> set[str]:
@@ -131,7 +149,10 @@ def start(remote: Remote, staged: ImportListItem, tell: Teller) -> ImportBody:
     """Start the import, or join it where it was started, and wait for its end; one that has ended is read."""
 
     def told(step: Progress) -> None:
-        tell(f"Importing ({step.step})", step.done, step.total)
+        if step.step == DRAFTS:
+            tell("Making Drafts", step.done, step.total)
+        else:
+            tell(f"Importing: {step.step}", 0, 0)
 
     operation = remote.post(f"/imports/{staged.import_id}/start", {}, OperationView)
     return remote.outcome(operation, ImportBody, told=told)

@@ -7,6 +7,7 @@ from pydantic import JsonValue
 from canonry.failures import CommandFailed
 from canonry.refusals import Refused
 from canonry.remote import Remote
+from models.errors import Forbidden
 from models.schemas.reviews import MergeResult, ReviewBody
 
 # Every try reads the version anew; nobody edits a title this often.
@@ -64,7 +65,8 @@ def _at_its_version(
         except Refused as refusal:
             review = read_review(remote, review.review_id)
             if refusal.code != "version_conflict" and review.status != "merged":
+                whom = "" if refusal.code != Forbidden.code else " Ask one of them to do it."
                 raise CommandFailed(
-                    f"{review.review_id} is not {wanted}, it stays {review.status}: {refusal}"
+                    f"{review.review_id} is not {wanted}, it stays {review.status}: {refusal}{whom}"
                 ) from refusal
     raise CommandFailed(f"{review.review_id} keeps changing; run the same command again.")

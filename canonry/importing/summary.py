@@ -4,8 +4,17 @@ from collections.abc import Sequence
 
 from canonry.wording import counted, printable
 from models.rules.import_plans import ImportPlan
-from models.schemas.imports import ImportBody, ImportChange, ImportCountsBody, ImportReportBody, ImportTrial
+from models.schemas.imports import (
+    ImportBody,
+    ImportChange,
+    ImportCountsBody,
+    ImportFacts,
+    ImportReportBody,
+    ImportTrial,
+)
 from models.schemas.reviews import ReviewBody
+
+SHOWN_DIGITS = 12
 
 NEXT = {
     "open": "an owner or admin approves and merges it, by the same command with --merge or over the API.",
@@ -20,6 +29,7 @@ def show_import(done: ImportBody, reports: Sequence[ImportReportBody], *, before
     """Print what an import came to and what it left out, below what there is to know of earlier runs."""
     for line in before:
         print(line)
+    _show_base(done)
     if done.counts is not None:
         print(f"The import: {_counted(done.counts)}")
     show_reports(reports)
@@ -27,14 +37,17 @@ def show_import(done: ImportBody, reports: Sequence[ImportReportBody], *, before
         print("There is nothing to review: whatever could be imported is published already.")
 
 
-def show_review(review: ReviewBody) -> None:
-    """Print how the Review stands, and what to do next."""
+def show_review(review: ReviewBody, server: str | None) -> None:
+    """Print how the Review stands, where it can be read on the `server`, and what to do next."""
     print(f"Review {review.review_id} is {review.status}: {printable(review.title)}")
+    if server is not None:
+        print(f"What it changes: {server}/v1/api/reviews/{review.review_id}/diff")
     print(f"Next: {NEXT[review.status]}")
 
 
 def show_preview(preview: ImportTrial, reports: Sequence[ImportReportBody]) -> None:
     """Print every change of a dry run, what would be left out, and the sums."""
+    _show_base(preview)
     for change in preview.changes:
         print(_described(change))
     show_reports(reports)
@@ -66,6 +79,11 @@ def show_notes(notes: Sequence[ImportReportBody]) -> None:
         print(f"Taken as they are, but with a note, {len(notes)}:")
     for note in notes:
         print(f"  {printable(note.path)}  {note.code}  {printable(note.detail)}")
+
+
+def _show_base(facts: ImportFacts) -> None:
+    if facts.base_commit_id is not None:
+        print(f"Compared with commit {facts.base_commit_id[:SHOWN_DIGITS]} that this folder was exported from.")
 
 
 def _described(change: ImportChange) -> str:

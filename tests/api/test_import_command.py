@@ -9,8 +9,8 @@ import pytest
 from dulwich.repo import Repo
 
 from tests.client import Client, Json, Organization, a_member, a_project, an_organization, items, ok
-from tests.import_command import a_folder, import_folder, one_sentence
-from tests.proposals import a_place, all_items, decide, listed, published, reread
+from tests.import_command import a_folder, import_folder, one_sentence, run_as
+from tests.proposals import a_draft, a_place, all_items, decide, listed, published, reread, resubmit
 from tests.up import run
 
 pytestmark = pytest.mark.usefixtures("worker")
@@ -126,21 +126,22 @@ def test_a_review_that_was_rejected_is_not_gone_on_with(organization: Organizati
     assert second["review_id"] != first["review_id"]
 
 
-def test_a_review_that_lost_a_draft_is_withdrawn_and_everything_imported_anew(
+def test_a_review_that_is_no_longer_what_was_imported_is_withdrawn_and_everything_imported_anew(
     organization: Organization, tmp_path: Path
 ) -> None:
     owner = organization.owner
-    folder = a_folder(tmp_path / "notes", {f"{number}.md": f"# Note {number}\n" for number in range(1_100)})
+    folder = a_folder(tmp_path / "notes", NOTES)
     first = review_of(owner, import_folder(owner, folder))
-    draft = ok(owner.get(f"/drafts/{listed(first, 'drafts')[0]['draft_id']}"))
-    ok(owner.delete(f"/drafts/{draft['draft_id']}", version=int(str(draft["version"]))))
+    drafts = [ok(owner.get(f"/drafts/{each['draft_id']}")) for each in listed(first, "drafts")]
+    more = a_draft(owner, str(first["project_id"]), *_creates("more.md"))
+    two = ok(resubmit(owner, first, *drafts, more))
+    ok(owner.delete(f"/drafts/{drafts[0]['draft_id']}", version=int(str(drafts[0]["version"]))))
 
     done = import_folder(owner, folder, "--merge")
 
     assert f"Review {first['review_id']} of an earlier run is withdrawn" in done.stdout
-    assert reread(owner, first)["status"] == "withdrawn"
-    assert review_of(owner, done)["status"] == "merged"
-    assert len(memories(owner)) == 1_100
+    assert reread(owner, two)["status"] == "withdrawn"
+    assert [*memories(owner)] == [*NOTES]
 
 
 def test_a_review_that_others_stand_in_the_way_of_is_withdrawn_and_the_rest_imported_anew(
@@ -418,6 +419,56 @@ def test_a_server_without_a_token_is_one_sentence(organization: Organization, tm
     done = run("import", str(a_folder(tmp_path / "notes", NOTES)), CANONRY_URL=organization.owner.base_url)
 
     assert (done.returncode, "CANONRY_TOKEN" in one_sentence(done)) == (1, True)
+
+
+def test_an_export_that_was_not_edited_takes_nothing_back(organization: Organization, tmp_path: Path) -> None:
+    owner = organization.owner
+    import_folder(owner, a_folder(tmp_path / "notes", NOTES), "--merge")
+    run_as(owner, "export", tmp_path / "one")
+    run_as(owner, "export", tmp_path / "other")
+    edited = tmp_path / "one" / "deploy.md"
+    edited.write_text(edited.read_text() + "\nAnd wait.\n")
+
+    done = import_folder(owner, tmp_path / "one", "--merge")
+    again = import_folder(owner, tmp_path / "other", "--merge")
+
+    assert "1 updated" in done.stdout
+    assert re.search(r"^Compared with commit [0-9a-f]{12} that", again.stdout, re.MULTILINE)
+    assert "nothing to review" in again.stdout
+    assert body_of(owner, memories(owner)["deploy.md"]).endswith("And wait.\n")
+
+
+def test_an_export_of_another_organization_is_imported_without_a_base(
+    organization: Organization, api: Client, tmp_path: Path
+) -> None:
+    import_folder(organization.owner, a_folder(tmp_path / "notes", NOTES), "--merge")
+    run_as(organization.owner, "export", tmp_path / "snapshot")
+    other = a_place(api)[0].owner
+
+    import_folder(other, tmp_path / "snapshot")
+    done = import_folder(other, tmp_path / "snapshot", "--merge")
+
+    assert "going on with that" in done.stdout
+    assert "Compared with" not in done.stdout
+    assert [*memories(other)] == [*NOTES]
+
+
+def test_a_viewer_is_told_whom_to_ask(api: Client, tmp_path: Path) -> None:
+    organization, project_id = a_place(api)
+    viewer = a_member(organization, project_id, role="viewer")
+
+    done = import_folder(viewer.client, a_folder(tmp_path / "notes", NOTES), "--project", project_id, code=1)
+
+    assert one_sentence(done).endswith("Ask one of the project's admins to make you a member.")
+
+
+def test_the_end_says_where_the_review_can_be_read(organization: Organization, tmp_path: Path) -> None:
+    done = import_folder(organization.owner, a_folder(tmp_path / "notes", NOTES))
+
+    found = re.search(r"^What it changes: (\S+)$", done.stdout, re.MULTILINE)
+    assert found is not None
+    path = found[1].removeprefix(f"{organization.owner.base_url}/v1/api")
+    assert len(listed(ok(organization.owner.get(path)), "memories")) == 2
 
 
 def test_a_project_that_would_be_made_is_previewed_without_it(api: Client, tmp_path: Path) -> None:

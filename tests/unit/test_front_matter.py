@@ -187,9 +187,15 @@ def test_front_matter_that_cannot_be_used_is_noted_and_stays(block: str) -> None
     assert (found.memory_id, found.body) == (None, text)
 
 
-@pytest.mark.parametrize("block", ["a: b: c\n", "description: [x]\n", "tags: x\n"])
+@pytest.mark.parametrize("block", ["a: b: c\n", "description: [x]\n", "tags: x\n", "prose\n", "- a\n"])
 def test_a_heading_is_looked_for_below_the_block(block: str) -> None:
     assert read_document(f"---\n{block}---\n# Title\n").description == "Title"
+
+
+@pytest.mark.parametrize("block", ["description:\tHow\n", "tags:\tx\ndescription: \t How\n"])
+def test_a_tab_after_a_key_is_white_space(block: str) -> None:
+    found = read_document(f"---\n{block}---\n# Title\n")
+    assert (found.description, found.notes) == ("How", ())
 
 
 def test_markdown_between_two_thematic_breaks_is_markdown() -> None:

@@ -1,5 +1,6 @@
 """What `canonry import` and its neighbours refuse before anything is read, made or asked for."""
 
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,24 @@ def test_an_option_that_would_be_refused_is_named_before_anything_is_made(
     assert (done.code, done.output) == (1, "")
     assert done.errors.startswith(f"canonry import: {sentence}")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_option_that_is_unknown_shows_the_usage_of_its_command() -> None:
+    done = ran("export", "folder", "--dry-run")
+
+    assert done.code == 2
+    assert done.errors.startswith("usage: canonry export ")
+    assert done.errors.endswith("canonry export: error: unrecognized arguments: --dry-run\n")
+
+
+def test_an_option_cannot_be_cut_short() -> None:
+    assert "unrecognized arguments: --mirr" in ran("import", "folder", "--mirr").errors
+
+
+def test_the_version_can_be_asked_for() -> None:
+    done = ran("--version")
+
+    assert (done.code, done.output) == (0, f"canonry {version('canonry')}\n")
 
 
 def test_a_project_with_nearly_that_name_is_offered() -> None:

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from canonry.documents.folder import read_folder
+from canonry.embedded.ports import free_port
 from canonry.failures import CommandFailed
 from canonry.importing.survey import survey
 from canonry.importing.upload import upload
 from canonry.refusals import Refused
+from canonry.remote import Remote
 from models.schemas.tenancy import MeView
 from tests.false_server import Given, serving
 from tests.import_command import a_folder
@@ -26,6 +28,34 @@ def test_a_problem_that_is_none_is_told_as_an_answer_of_somebody_else(content: b
     with serving(lambda _method, _body: (400, PROBLEM, content)) as remote, pytest.raises(CommandFailed) as failure:
         remote.get("/me", MeView)
     assert str(failure.value) == f"{remote.url}/v1/api/me answered 400, not as Canonry does."
+
+
+def test_an_address_where_nobody_has_ever_answered_is_doubted_after_five_seconds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("canonry.patience.PATIENCE_WITH_STRANGERS_S", 0.1)
+    remote = Remote(f"http://127.0.0.1:{free_port()}", "cnr_test", lambda _: None)
+
+    with pytest.raises(CommandFailed, match=r"is the address right\?$"):
+        remote.get("/me", MeView)
+
+    remote.close()
+
+
+def test_a_server_that_has_answered_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("canonry.patience.PATIENCE_WITH_STRANGERS_S", 0.0)
+    answers = [AWAY, AWAY, REFUSED]
+
+    with serving(lambda _method, _body: answers.pop(0)) as remote, pytest.raises(Refused, match=r"No\."):
+        remote.get("/me", MeView)
+
+
+def test_a_token_that_is_refused_is_named_by_where_it_was_found() -> None:
+    unauthenticated = (401, PROBLEM, b'{"code": "unauthenticated", "detail": "No such token.", "status": 401}')
+
+    with serving(lambda _method, _body: unauthenticated) as remote, pytest.raises(Refused) as failure:
+        remote.get("/me", MeView)
+    assert str(failure.value) == "No such token. It is the token of CANONRY_TOKEN."
 
 
 def test_an_upload_that_is_refused_ends_at_once_and_leaves_no_request_behind(

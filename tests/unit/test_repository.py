@@ -73,7 +73,7 @@ def test_a_branch_a_tag_a_commit_and_head_are_revisions(repository: Repo) -> Non
 
     for revision in ("v1", "refs/tags/v1", first.decode(), first[:8].decode()):
         assert paths(repository.path, revision) == ["a.md"]
-    assert paths(repository.path) == paths(repository.path, "main") == ["b.md"]
+    assert paths(repository.path) == paths(repository.path, "@") == paths(repository.path, "main") == ["b.md"]
     assert paths(repository.path, "topic/x") == ["c.md"]
 
 
