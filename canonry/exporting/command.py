@@ -94,7 +94,7 @@ def _write_folder(folder: Path, snapshot: Snapshot, options: ExportOptions, prog
     chosen = files_of(snapshot, plain=options.plain)
     for done, file in enumerate(chosen.files):
         write_file(folder, file.path, file.data)
-        progress.tell("Writing", done, total)
+        progress.tell("Writing files", done, total)
     memories = _memories(snapshot, chosen)
     return _Exported(f"{memories} of {_described(snapshot.commit)} in {options.path}", chosen.left_out)
 
@@ -106,7 +106,7 @@ def _write_repository(
     left_out: dict[LeftOut, None] = {}
     with closing(GitHistory(folder, known_authors(remote, commits[-1].project_id))) as repository:
         for done, commit in enumerate(commits):
-            progress.tell("Writing", done, len(commits))
+            progress.tell("Writing commits", done, len(commits))
             snapshot = fetch_snapshot(remote, commit.commit_id)
             chosen = files_of(snapshot, plain=options.plain)
             left_out |= dict.fromkeys(chosen.left_out)

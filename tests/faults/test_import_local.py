@@ -71,6 +71,7 @@ def test_ctrl_c_stops_what_was_started_and_is_no_success(root: Path) -> None:
     _, errors = child.communicate(timeout=LIMIT_S)
 
     assert (child.returncode, "Traceback" in errors) == (130, False), errors
+    assert errors.endswith("canonry import: Interrupted. The same command goes on.\n")
     assert processes_of(root / "data") == []
 
 
