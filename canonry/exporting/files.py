@@ -97,7 +97,7 @@ def _manifest(commit: CommitBody, files: list[File]) -> File:
         tree_id=commit.tree_id,
         also=overlooked((file.path for file in files), ignore_files),
     )
-    return File(MANIFEST, (commit.commit_id,), lambda: manifest.model_dump_json(indent=2) + "\n")
+    return File(MANIFEST, (commit.commit_id,), lambda: manifest.model_dump_json(indent=2, exclude_none=True) + "\n")
 
 
 def _path(entry: TreeEntry) -> str:

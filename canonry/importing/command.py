@@ -5,9 +5,10 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from canonry.documents.folder import folder_manifest, read_folder
-from canonry.documents.repository import read_revision, revision_manifest
+from canonry.documents.folder import read_folder
+from canonry.documents.repository import read_revision
 from canonry.failures import CommandFailed
+from canonry.importing.base import Base, find_base, remember_import
 from canonry.importing.former import former_import
 from canonry.importing.options import ImportOptions
 from canonry.importing.proposing import Proposal, stage, start, try_out
@@ -82,10 +83,11 @@ def _previewed(remote: Remote, options: ImportOptions, found: Survey, progress: 
         return _foreseen(options.project, found, foresee(found, options.prefix))
     with progress.shown():
         project = choose_project(remote, options.project, create=False)
-        tried = try_out(remote, _proposal(options, project, found), progress.tell)
+        base = find_base(remote, options)
+        tried = try_out(remote, _proposal(options, project, found, base), progress.tell)
     reports = _all_reports(tried.survey, tried.trial.reports)
     show_notes(found.notes)
-    show_preview(tried.trial, reports)
+    show_preview(tried.trial, reports, base)
     return bool(reports)
 
 
@@ -102,7 +104,8 @@ def _imported(remote: Remote, options: ImportOptions, found: Survey, progress: P
     """Bring what was found into a Review, and that as far as the options say; whether files were left out."""
     with progress.shown():
         project = choose_project(remote, options.project, create=options.create_project)
-        proposal = _proposal(options, project, found)
+        base = find_base(remote, options)
+        proposal = _proposal(options, project, found, base)
         former = former_import(remote, proposal, progress.tell)
         done = former.going_on
         if done is None:
@@ -110,7 +113,9 @@ def _imported(remote: Remote, options: ImportOptions, found: Survey, progress: P
             done, found = start(remote, staged.made, progress.tell), staged.survey
     reports = _all_reports(found, done.reports)
     show_notes(found.notes)
-    show_import(done, reports, before=former.told)
+    if not reports:
+        remember_import(options, found)
+    show_import(done, reports, before=former.told, base=base)
     if done.review_id is not None:
         review = _decided(remote, options, read_review(remote, done.review_id))
         show_review(review, remote.url if remote.lasts else None)
@@ -125,7 +130,7 @@ def _decided(remote: Remote, options: ImportOptions, review: ReviewBody) -> Revi
     return review
 
 
-def _proposal(options: ImportOptions, project: ProjectView, found: Survey) -> Proposal:
+def _proposal(options: ImportOptions, project: ProjectView, found: Survey, base: Base) -> Proposal:
     return Proposal(
         project_id=project.project_id,
         folder=str(options.path.resolve()),
@@ -133,17 +138,8 @@ def _proposal(options: ImportOptions, project: ProjectView, found: Survey) -> Pr
         title=options.title,
         mirror=options.mirror,
         survey=found,
-        base=_base(options),
+        base=base.commit_id,
     )
-
-
-def _base(options: ImportOptions) -> str | None:
-    """The commit that the folder was exported from."""
-    if options.revision is None:
-        manifest = folder_manifest(options.path)
-    else:
-        manifest = revision_manifest(options.path, options.revision)
-    return None if manifest is None else manifest.commit_id
 
 
 def _all_reports(found: Survey, answered: Sequence[ImportReportBody]) -> list[ImportReportBody]:

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
+from canonry.importing.base import Base
 from canonry.wording import counted, printable
+from models.errors import ReconciliationRequired
 from models.rules.import_plans import ImportPlan
 from models.schemas.imports import (
     ImportBody,
@@ -25,11 +27,11 @@ NEXT = {
 }
 
 
-def show_import(done: ImportBody, reports: Sequence[ImportReportBody], *, before: Sequence[str]) -> None:
+def show_import(done: ImportBody, reports: Sequence[ImportReportBody], *, before: Sequence[str], base: Base) -> None:
     """Print what an import came to and what it left out, below what there is to know of earlier runs."""
     for line in before:
         print(line)
-    _show_base(done)
+    _show_base(done, base)
     if done.counts is not None:
         print(f"The import: {_counted(done.counts)}")
     show_reports(reports)
@@ -45,9 +47,9 @@ def show_review(review: ReviewBody, server: str | None) -> None:
     print(f"Next: {NEXT[review.status]}")
 
 
-def show_preview(preview: ImportTrial, reports: Sequence[ImportReportBody]) -> None:
+def show_preview(preview: ImportTrial, reports: Sequence[ImportReportBody], base: Base) -> None:
     """Print every change of a dry run, what would be left out, and the sums."""
-    _show_base(preview)
+    _show_base(preview, base)
     for change in preview.changes:
         print(_described(change))
     show_reports(reports)
@@ -66,11 +68,13 @@ def show_foreseen(project: str, plan: ImportPlan, reports: Sequence[ImportReport
 
 
 def show_reports(reports: Sequence[ImportReportBody]) -> None:
-    """Print each file that is left out, with code and reason."""
+    """Print each file that is left out, with code and reason, and what helps against the common one."""
     if reports:
         print(f"Left out, {len(reports)} of the files:")
     for report in reports:
         print(f"  {printable(report.path)}  {report.code}  {printable(report.detail)}")
+    if any(report.code == ReconciliationRequired.code for report in reports):
+        print("Others have published since: export again and carry your change over.")
 
 
 def show_notes(notes: Sequence[ImportReportBody]) -> None:
@@ -81,9 +85,11 @@ def show_notes(notes: Sequence[ImportReportBody]) -> None:
         print(f"  {printable(note.path)}  {note.code}  {printable(note.detail)}")
 
 
-def _show_base(facts: ImportFacts) -> None:
+def _show_base(facts: ImportFacts, base: Base) -> None:
     if facts.base_commit_id is not None:
-        print(f"Compared with commit {facts.base_commit_id[:SHOWN_DIGITS]} that this folder was exported from.")
+        is_import = base.imported and base.commit_id == facts.base_commit_id  # an import gone on with may have another
+        became = "imported as" if is_import else "exported from"
+        print(f"Compared with commit {facts.base_commit_id[:SHOWN_DIGITS]} that this folder was {became}.")
 
 
 def _described(change: ImportChange) -> str:
