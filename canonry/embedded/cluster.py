@@ -84,8 +84,7 @@ def make_cluster(home: Home, binaries: PostgresBinaries, *, durable: bool) -> No
     Raises:
         StartFailed: initdb failed; the text quotes its log, and nothing is left behind.
     """
-    for unfinished in home.cluster.parent.glob("data.new-*"):
-        shutil.rmtree(unfinished, ignore_errors=True)  # a killed start's initdb may be clearing it as well
+    _remove_unfinished(home)
     unfinished = home.cluster.with_name(f"data.new-{os.getpid()}")
     unfinished.mkdir(mode=PRIVATE)
     give_to(home.account, unfinished)
@@ -95,6 +94,12 @@ def make_cluster(home: Home, binaries: PostgresBinaries, *, durable: bool) -> No
     except BaseException:
         shutil.rmtree(unfinished)
         raise
+    _remove_unfinished(home)  # again: what a killed start's initdb still wrote when this began
+
+
+def _remove_unfinished(home: Home) -> None:
+    for unfinished in home.cluster.parent.glob("data.new-*"):
+        shutil.rmtree(unfinished, ignore_errors=True)  # a killed start's initdb may be clearing it as well
 
 
 def write_access_rules(home: Home) -> tuple[Path, Path]:

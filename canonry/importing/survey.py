@@ -70,7 +70,10 @@ class Survey:
                 else:
                     yield content
         for path in sorted(left):
-            changed(path)
+            if self.files[path].content_hash is None:  # nothing was to be read of it, so nothing is missing
+                yield _without_text(path, self.files[path])
+            else:
+                changed(path)
 
     def without(self, changed: Collection[str]) -> "Survey":
         """The survey with the texts of these files left out, and that reported."""
@@ -146,12 +149,17 @@ def _refusal(body: str) -> str | None:
 
 def _content(item: Found | Unreadable, expected: SurveyedFile) -> dict[str, JsonValue] | None:
     """The file as it is sent; None where it is not what was expected."""
-    file: dict[str, JsonValue] = {"path": item.path, "content": NO_TEXT}
-    if expected.content_hash is not None:
-        document = read_document(item.text) if isinstance(item, Found) else None
-        if document is None or _surveyed(document) != expected:
-            return None
-        file["content"] = document.body
+    file = _without_text(item.path, expected)
+    if expected.content_hash is None:
+        return file
+    document = read_document(item.text) if isinstance(item, Found) else None
+    if document is None or _surveyed(document) != expected:
+        return None
+    return {**file, "content": document.body}
+
+
+def _without_text(path: str, expected: SurveyedFile) -> dict[str, JsonValue]:
+    file: dict[str, JsonValue] = {"path": path, "content": NO_TEXT}
     if expected.description is not None:
         file["description"] = expected.description
     if expected.memory_id is not None:
