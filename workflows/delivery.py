@@ -20,6 +20,7 @@ DELIVERY_CONNECTIONS = 1
 """How many of its process's connections a delivery loop may hold; the others are for those who wait for an answer."""
 
 POLL_S = 1.0
+HEAD_START_S = 0.1  # what a process takes for its first answers once it serves
 MAX_SENDERS = 16  # signals in flight from one process; more saturate neither Temporal nor our own two cores faster
 MAX_WAITING = 2_000  # workflows, and deliveries to one: more are left to the database, which brings them again
 
@@ -89,6 +90,7 @@ class DeliveryLoop:
     async def _link(self) -> "TemporalLink":
         """Made at the first turn, in a thread: its library takes a while to load, and requests are served meanwhile."""
         if self._temporal is None:
+            await asyncio.sleep(HEAD_START_S)  # loading holds the interpreter for moments: first answers go before
             self._temporal = await asyncio.to_thread(_load_link, self._settings)
         return self._temporal
 
