@@ -76,8 +76,8 @@ async def _wait_beside(
 
     async with Crowd(organization.owner) as crowd:
         assert set(await before.answers(crowd)) == {200}
-        usually_open = await count(OPEN_CONNECTIONS)
-        assert usually_open <= Settings().api_pool_size + 1
+        at_most = Settings().api_pool_size + 1
+        assert await count(OPEN_CONNECTIONS) <= at_most
         waits = [asyncio.create_task(_wait(crowd, review)) for review in reviews]
         while await count(ACCEPTED) < WAITING:  # noqa: ASYNC110  (the database tells nobody)
             await asyncio.sleep(0.1)
@@ -85,7 +85,7 @@ async def _wait_beside(
         assert set(await meanwhile.answers(crowd)) == {200}
         print(f"{READS} reads, {APPENDS} appends: {time.monotonic() - began:.1f} s beside {WAITING} waits")  # noqa: T201
         assert not any(wait.done() for wait in waits)
-        assert await count(OPEN_CONNECTIONS) <= usually_open
+        assert await count(OPEN_CONNECTIONS) <= at_most
         assert 0 in [await count(BUSY_CONNECTIONS) for _ in range(20)]
         await asyncio.to_thread(installation.start, installation.worker)
         return await asyncio.gather(*waits)
