@@ -24,6 +24,14 @@ class CommandQueue:
         """Take a command; one that waits already is ignored."""
         self._by_id.setdefault(command.operation_id, command)
 
+    async def carry_out_all(self, attempt: Callable[[Command], Awaitable[CommandOutcome]]) -> None:
+        """Carry out what arrives, from the first command on, until none is left or the history has grown long."""
+        await workflow.wait_condition(lambda: bool(self))
+        while self:
+            await self.carry_out_first(attempt)
+            if workflow.info().is_continue_as_new_suggested():
+                return
+
     async def carry_out_first(self, attempt: Callable[[Command], Awaitable[CommandOutcome]]) -> None:
         """Attempt the first command, with a durable pause in between, until its outcome stands; then forget it.
 

@@ -25,11 +25,9 @@ class ImportWorkflow:
     @workflow.run
     async def run(self, state: ImportState) -> None:  # noqa: ARG002  (`__init__` keeps it)
         """Carry the import out; a command that arrives when it has ended starts the workflow again, and finds that."""
-        await workflow.wait_condition(lambda: bool(self._commands))
-        while self._commands:
-            await self._commands.carry_out_first(self._attempt)
-            if self._commands and workflow.info().is_continue_as_new_suggested():
-                await self._continue_as_new()
+        await self._commands.carry_out_all(self._attempt)
+        if self._commands:
+            await self._continue_as_new()
 
     # A signal: the API records the command and goes on; its outcome is read from Postgres, never from here.
     @workflow.signal

@@ -20,11 +20,9 @@ class ProjectionWorkflow:
     @workflow.run
     async def run(self, state: ProjectionState) -> None:  # noqa: ARG002  (`__init__` keeps it)
         """Carry out what arrives; the next command starts the workflow again."""
-        await workflow.wait_condition(lambda: bool(self._commands))
-        while self._commands:
-            await self._commands.carry_out_first(self._replace)
-            if self._commands and workflow.info().is_continue_as_new_suggested():
-                await self._continue_as_new()
+        await self._commands.carry_out_all(self._replace)
+        if self._commands:
+            await self._continue_as_new()
 
     # A signal: the API records the command and goes on; its outcome is read from Postgres, never from here.
     @workflow.signal
