@@ -5,6 +5,7 @@ import re
 from canonry.failures import CommandFailed
 from canonry.refusals import Refused
 from canonry.remote import Remote
+from models.errors import NotFound
 from models.rules.hashes import CommitFields, blob_id, commit_id, entry_digest, selection_body, tree_id_of_entries
 from models.schemas.commits import Snapshot
 
@@ -27,7 +28,7 @@ def fetch_snapshot(remote: Remote, wanted: str) -> Snapshot:
     try:
         snapshot = remote.get(f"/commits/{wanted}", Snapshot)
     except Refused as refusal:
-        if refusal.code == "not_found":
+        if refusal.code == NotFound.code:
             raise missing from refusal
         raise
     wrong = _what_differs(snapshot, wanted)

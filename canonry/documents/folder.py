@@ -94,7 +94,7 @@ def require_folder(path: Path) -> None:
 
 def found(path: str, data: bytes) -> Found | Unreadable:
     """The file of these bytes; of a larger one its beginning is enough."""
-    path = unicodedata.normalize("NFC", path)
+    path = _nfc(path)
     if len(data) > MAX_FILE_BYTES:
         memory_id = read_document(data[:MAX_BODY_BYTES].decode(errors="replace")).memory_id
         return Unreadable(path, TooLarge.code, f"The file has more than {MAX_FILE_BYTES:,} bytes.", memory_id)

@@ -6,6 +6,7 @@ from pydantic import BaseModel
 
 from canonry.refusals import Refused
 from canonry.remote import Remote
+from models.errors import Forbidden
 
 
 class _Person(BaseModel):
@@ -40,7 +41,7 @@ def _people(remote: Remote, project_id: str | None) -> list[_Person]:
         try:
             return list(remote.items(path, _Person))
         except Refused as refusal:
-            if refusal.code != "forbidden":
+            if refusal.code != Forbidden.code:
                 raise
     return [remote.get("/me", _Identity).user]
 

@@ -9,7 +9,7 @@ from canonry.importing.proposing import Proposal, Teller, start
 from canonry.importing.reviewing import read_review
 from canonry.refusals import Refused, sentence_of
 from canonry.remote import Remote
-from models.errors import ApprovalsMissing, SelfApproval
+from models.errors import ApprovalsMissing, ReviewClosed, SelfApproval, VersionConflict
 from models.schemas.imports import ImportBody, ImportListItem
 from models.schemas.reviews import ReviewBody, ReviewListItem
 
@@ -60,7 +60,7 @@ def _gone_on_with(remote: Remote, done: ImportBody, review_id: str) -> Former | 
         try:
             _withdraw(remote, review)
         except Refused as refusal:
-            if refusal.code not in {"version_conflict", "review_closed"}:
+            if refusal.code not in {VersionConflict.code, ReviewClosed.code}:
                 raise
         else:
             told = f"{obstacle} Review {review_id} of an earlier run is withdrawn, and everything is imported anew."

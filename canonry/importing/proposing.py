@@ -14,14 +14,13 @@ from canonry.importing.survey import Survey
 from canonry.importing.upload import upload
 from canonry.refusals import Refused
 from canonry.remote import Remote
-from models.errors import Forbidden
+from models.errors import Forbidden, OperationInProgress
 from models.schemas.imports import ImportBody, ImportListItem, ImportTrial
 from models.schemas.operations import OperationView, Progress
 
 DRAFTS = "drafts"
 """The step that takes long, and counts what it has made."""
 
-STARTED = "operation_in_progress"
 LABEL = "files:"
 PLACE_DIGITS = 16
 
@@ -140,7 +139,7 @@ def _sent(remote: Remote, made: ImportBody, survey: Survey, tell: Teller) -> set
     try:
         return upload(remote, made.import_id, survey, lambda done, total: tell("Sending files", done, total))
     except Refused as refusal:
-        if refusal.code != STARTED:  # another run of this command was quicker
+        if refusal.code != OperationInProgress.code:  # another run of this command was quicker
             raise
         return set()
 

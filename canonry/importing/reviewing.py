@@ -7,7 +7,7 @@ from pydantic import JsonValue
 from canonry.failures import CommandFailed
 from canonry.refusals import Refused
 from canonry.remote import Remote
-from models.errors import Forbidden
+from models.errors import Forbidden, VersionConflict
 from models.schemas.reviews import MergeResult, ReviewBody
 
 # Every try reads the version anew; nobody edits a title this often.
@@ -64,7 +64,7 @@ def _at_its_version(
             return act(review)
         except Refused as refusal:
             review = read_review(remote, review.review_id)
-            if refusal.code != "version_conflict" and review.status != "merged":
+            if refusal.code != VersionConflict.code and review.status != "merged":
                 whom = "" if refusal.code != Forbidden.code else " Ask one of them to do it."
                 raise CommandFailed(
                     f"{review.review_id} is not {wanted}, it stays {review.status}: {refusal}{whom}"
