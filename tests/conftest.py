@@ -1,17 +1,21 @@
 """Real servers for the whole session; tests keep apart by organization, so nothing is cleaned between them."""
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine
 
+from canonry.embedded.postgres import start_postgres
 from models.database import build_engine
 from models.migrations import upgrade
 from models.rules.roles import PERMISSIONS
 from models.settings import Settings
 from models.store.organizations import create_organization
 from tests.client import Client
-from tests.stack import Service, Stack, start_api, start_stack, start_worker
+from tests.clusters import copy_into
+from tests.stack import Service, Stack, a_reachable_folder, start_api, start_stack, start_worker
 
 
 @pytest.fixture(scope="session")
@@ -62,3 +66,26 @@ def worker(stack: Stack) -> Iterator[Service]:
     service = start_worker(stack)
     yield service
     service.stop()
+
+
+@pytest.fixture
+def fresh() -> Iterator[Path]:
+    """A data folder that nothing was started in."""
+    folder = a_reachable_folder()
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def template() -> Iterator[Path]:
+    folder = a_reachable_folder()
+    start_postgres(folder, durable=False).stop()
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def data(fresh: Path, template: Path) -> Path:
+    """A data folder with a database that is at rest."""
+    copy_into(fresh, template)
+    return fresh

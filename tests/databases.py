@@ -9,7 +9,7 @@ from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.exc import ProgrammingError
 
-from models.database import build_engine, libpq_url
+from models.database import build_engine, libpq_url, sqlalchemy_url
 from models.migrations import upgrade
 from models.settings import Settings
 
@@ -38,6 +38,17 @@ def a_database(engine: Engine) -> Iterator[Engine]:
             yield pool
         finally:
             pool.dispose()
+
+
+@contextmanager
+def an_unserved_database(database_url: str) -> Iterator[Engine]:
+    """A pool on a database that no worker serves: what is accepted there, the test carries out, or nobody does."""
+    server = create_engine(sqlalchemy_url(database_url))
+    try:
+        with a_database(server) as pool:
+            yield pool
+    finally:
+        server.dispose()
 
 
 def url_of(engine: Engine) -> str:

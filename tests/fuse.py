@@ -11,6 +11,7 @@ import psycopg
 from sqlalchemy import Engine, create_engine, event
 
 from models.database import RECYCLE_S
+from tests.rows import Somewhere
 
 COMMIT = "COMMIT"
 
@@ -84,3 +85,8 @@ def fused(engine: Engine) -> tuple[Engine, Fuse]:
         return FusedConnection.connect(*arguments, **options)
 
     return pool, fuse
+
+
+def over(pool: Engine, place: Somewhere) -> Somewhere:
+    """The same place over another line."""
+    return Somewhere(pool, place.org_id, place.owner, place.project_id)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from sqlalchemy import Connection, RowMapping, text
 
 from models.identifiers import OrganizationId
+from tests.rows import Somewhere
 
 TABLES: Mapping[str, str] = {
     "organizations": "org_id",
@@ -51,3 +52,10 @@ def read_rows(connection: Connection, org_id: OrganizationId) -> Mapping[str, li
         )
         for table, order in TABLES.items()
     }
+
+
+def everything(place: Somewhere) -> dict[str, list[dict[str, object]]]:
+    """Every row of a place's organization, to be compared."""
+    with place.engine.connect() as connection:
+        rows = read_rows(connection, place.org_id)
+    return {table: [dict(row) for row in rows[table]] for table in TABLES}

@@ -7,16 +7,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pytest
-from sqlalchemy import Engine, create_engine
+from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
 from activities.imports import ImportActivities
 from activities.messages import ImportBatch
-from models.database import sqlalchemy_url
 from models.store.operations import StoredOperation, mark_running
 from tests.commands import merged, operation_now, published, selected
-from tests.databases import a_database
-from tests.fuse import COMMIT, Fuse, fused
+from tests.databases import an_unserved_database
+from tests.fuse import COMMIT, Fuse, over
 from tests.imports import (
     FEW,
     a_file,
@@ -31,7 +30,7 @@ from tests.imports import (
     row_of_import,
 )
 from tests.invariants import check_invariants
-from tests.organization_rows import TABLES, read_rows
+from tests.organization_rows import everything
 from tests.rows import (
     Somewhere,
     acting,
@@ -46,35 +45,13 @@ from tests.stack import Stack
 
 @pytest.fixture(scope="module")
 def engine(stack: Stack) -> Iterator[Engine]:
-    """A pool on a database that no worker serves."""
-    server = create_engine(sqlalchemy_url(stack.database_url))
-    with a_database(server) as pool:
+    with an_unserved_database(stack.database_url) as pool:
         yield pool
-    server.dispose()
-
-
-@pytest.fixture
-def line(engine: Engine) -> Iterator[tuple[Engine, Fuse]]:
-    pool, fuse = fused(engine)
-    yield pool, fuse
-    pool.dispose()
 
 
 @pytest.fixture(autouse=True)
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
     few_a_draft(monkeypatch)
-
-
-def over(pool: Engine, place: Somewhere) -> Somewhere:
-    """The same place over another line."""
-    return Somewhere(pool, place.org_id, place.owner, place.project_id)
-
-
-def everything(place: Somewhere) -> dict[str, list[dict[str, object]]]:
-    """Every row of the organization."""
-    with place.engine.connect() as connection:
-        rows = read_rows(connection, place.org_id)
-    return {table: [dict(row) for row in rows[table]] for table in TABLES}
 
 
 def of_every_kind(place: Somewhere) -> StoredOperation:

@@ -7,10 +7,9 @@ not committed must leave every row of the organization as it was, so the next at
 from collections.abc import Callable, Iterator
 
 import pytest
-from sqlalchemy import Engine, create_engine
+from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
-from models.database import sqlalchemy_url
 from models.errors import DraftClosed
 from models.store.locks import DraftRow
 from models.store.operations import StoredOperation
@@ -22,10 +21,10 @@ from tests.commands import (
     operation_now,
     result_of,
 )
-from tests.databases import a_database
-from tests.fuse import COMMIT, Fuse, fused
+from tests.databases import an_unserved_database
+from tests.fuse import COMMIT, Fuse, over
 from tests.invariants import check_invariants
-from tests.organization_rows import TABLES, read_rows
+from tests.organization_rows import everything
 from tests.rows import (
     Somewhere,
     a_draft,
@@ -39,30 +38,8 @@ from tests.stack import Stack
 
 @pytest.fixture(scope="module")
 def engine(stack: Stack) -> Iterator[Engine]:
-    """A pool on a database that no worker serves."""
-    server = create_engine(sqlalchemy_url(stack.database_url))
-    with a_database(server) as pool:
+    with an_unserved_database(stack.database_url) as pool:
         yield pool
-    server.dispose()
-
-
-@pytest.fixture
-def line(engine: Engine) -> Iterator[tuple[Engine, Fuse]]:
-    pool, fuse = fused(engine)
-    yield pool, fuse
-    pool.dispose()
-
-
-def over(pool: Engine, place: Somewhere) -> Somewhere:
-    """The same place over another line."""
-    return Somewhere(pool, place.org_id, place.owner, place.project_id)
-
-
-def everything(place: Somewhere) -> dict[str, list[dict[str, object]]]:
-    """Every row of the organization."""
-    with place.engine.connect() as connection:
-        rows = read_rows(connection, place.org_id)
-    return {table: [dict(row) for row in rows[table]] for table in TABLES}
 
 
 def statements_of(

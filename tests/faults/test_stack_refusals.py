@@ -2,44 +2,18 @@
 
 import os
 import pwd
-import shutil
 import signal
 import sqlite3
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from canonry.embedded.ports import free_port
-from canonry.embedded.postgres import start_postgres
 from tests.client import Client, a_project, ok
 from tests.clusters import a_disk_of, cluster_of, copy_into, everything_in, fill
 from tests.proposals import a_draft, creates, references
-from tests.stack import a_reachable_folder
 from tests.up import an_up, assert_none_left, assert_one_sentence, run
-
-
-@pytest.fixture
-def fresh() -> Iterator[Path]:
-    folder = a_reachable_folder()
-    yield folder
-    shutil.rmtree(folder)
-
-
-@pytest.fixture(scope="module")
-def template() -> Iterator[Path]:
-    folder = a_reachable_folder()
-    start_postgres(folder, durable=False).stop()
-    yield folder
-    shutil.rmtree(folder)
-
-
-@pytest.fixture
-def data(fresh: Path, template: Path) -> Path:
-    """A folder with a database at rest."""
-    copy_into(fresh, template)
-    return fresh
 
 
 def assert_refused(data: Path, pattern: str) -> None:

@@ -34,7 +34,7 @@ from tests.commands import (
 )
 from tests.imports import a_file, an_import, drafted, imported, planned, row_of_import
 from tests.invariants import check_invariants
-from tests.organization_rows import TABLES, read_rows
+from tests.organization_rows import everything
 from tests.rows import (
     Somewhere,
     a_draft,
@@ -124,12 +124,6 @@ def untouched(twins: Twins) -> Iterator[None]:
     before = everything(twins.there)
     yield
     assert everything(twins.there) == before
-
-
-def everything(place: Somewhere) -> dict[str, list[dict[str, object]]]:
-    with place.engine.connect() as connection:
-        rows = read_rows(connection, place.org_id)
-    return {table: [dict(row) for row in rows[table]] for table in TABLES}
 
 
 def succeeds(place: Somewhere, operation: StoredOperation) -> None:
