@@ -20,6 +20,7 @@ DraftOperationId = NewType("DraftOperationId", str)
 AuditEventId = NewType("AuditEventId", str)
 CommitId = NewType("CommitId", str)
 ImportId = NewType("ImportId", str)
+CandidateId = NewType("CandidateId", str)
 TreeId = NewType("TreeId", str)
 BlobId = NewType("BlobId", str)
 
@@ -85,6 +86,11 @@ def new_draft_operation_id() -> DraftOperationId:
 def new_import_id() -> ImportId:
     """`imp_…`."""
     return ImportId(_new("imp_"))
+
+
+def new_candidate_id() -> CandidateId:
+    """`cnd_…`."""
+    return CandidateId(_new("cnd_"))
 
 
 def new_review_id() -> ReviewId:

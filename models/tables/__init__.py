@@ -1,8 +1,8 @@
 """Every table, so that importing the package registers the whole schema."""
 
-from models.tables.drafts import Draft, DraftOperation
+from models.tables.drafts import Draft, DraftOperation, DraftOperationReceipt
 from models.tables.imports import Import, ImportDraft, ImportFile, ImportOperation, ImportReport
-from models.tables.operations import AuditEvent, Event, FeedEpoch, IdempotencyKey, Operation
+from models.tables.operations import AuditEvent, Event, FeedEpoch, FeedFloor, IdempotencyKey, Operation
 from models.tables.publication import (
     Blob,
     Commit,
@@ -11,9 +11,11 @@ from models.tables.publication import (
     OrganizationRef,
     OrgSelection,
     ProjectionVersion,
+    ProjectMemory,
     ProjectRef,
     TreeBucket,
 )
+from models.tables.reconciliation import DraftBaseState, DraftRevision, ReconciliationCandidate
 from models.tables.reviews import (
     Review,
     ReviewApproval,
@@ -30,9 +32,13 @@ __all__ = [
     "Blob",
     "Commit",
     "Draft",
+    "DraftBaseState",
     "DraftOperation",
+    "DraftOperationReceipt",
+    "DraftRevision",
     "Event",
     "FeedEpoch",
+    "FeedFloor",
     "IdempotencyKey",
     "Import",
     "ImportDraft",
@@ -47,8 +53,10 @@ __all__ = [
     "OrganizationRef",
     "Project",
     "ProjectMember",
+    "ProjectMemory",
     "ProjectRef",
     "ProjectionVersion",
+    "ReconciliationCandidate",
     "Review",
     "ReviewApproval",
     "ReviewComment",

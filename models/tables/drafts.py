@@ -5,11 +5,15 @@ from datetime import datetime
 from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, Text, text
 from sqlmodel import Field, SQLModel
 
-from models.tables.columns import ident, instant, key, one_of
+from models.tables.columns import ident, instant, instant_or_none, key, one_of
 
 
 class Draft(SQLModel, table=True):
-    """A proposed change against a base: `base_version` 0 and no `base_commit_id` is the empty organization."""
+    """A proposed change against a base: `base_version` 0 and no `base_commit_id` is the empty organization.
+
+    `reconciled_version` is the organization's version that it was last compared with after a publication, and
+    `reconcile_at` when that is asked for again, if nobody has done it.
+    """
 
     __tablename__ = "drafts"
     __table_args__ = (
@@ -19,6 +23,7 @@ class Draft(SQLModel, table=True):
         Index("ix_drafts_author", "org_id", "author_id", "created_at"),
         Index("ix_drafts_project", "org_id", "project_id", "status"),
         Index("ix_drafts_review", "org_id", "review_id", postgresql_where=text("review_id is not null")),
+        Index("ix_drafts_unfinished", "org_id", "draft_id", postgresql_where=text("status in ('open', 'submitted')")),
     )
 
     org_id: str = key()
@@ -31,6 +36,8 @@ class Draft(SQLModel, table=True):
     base_commit_id: str | None = ident(default=None)
     base_version: int = 0
     review_id: str | None = ident(default=None)
+    reconciled_version: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    reconcile_at: datetime | None = instant_or_none()
     created_at: datetime = instant()
     updated_at: datetime = instant()
 
@@ -41,7 +48,7 @@ class DraftOperation(SQLModel, table=True):
     __tablename__ = "draft_operations"
     __table_args__ = (
         ForeignKeyConstraint(["org_id", "draft_id"], ["drafts.org_id", "drafts.draft_id"], ondelete="CASCADE"),
-        one_of("action", "create", "update", "rename", "delete"),
+        one_of("action", "create", "update", "rename", "delete", "restore"),
         CheckConstraint("(content is null) = (blob_id is null)", name="content_is_hashed"),
         CheckConstraint("(content is null) = (content_hash is null)", name="content_is_hashed_twice"),
         Index("ix_draft_operations_memory", "org_id", "memory_id"),
@@ -59,3 +66,20 @@ class DraftOperation(SQLModel, table=True):
     blob_id: str | None = ident(default=None)
     content_hash: str | None = ident(default=None)
     description: str | None = Field(default=None, sa_type=Text)
+
+
+class DraftOperationReceipt(SQLModel, table=True):
+    """What became of an operation that a client numbered itself (publication.md §6, `draft-operation-batches`)."""
+
+    __tablename__ = "draft_operation_receipts"
+    __table_args__ = (
+        ForeignKeyConstraint(["org_id", "user_id"], ["users.org_id", "users.user_id"], ondelete="CASCADE"),
+    )
+
+    org_id: str = key()
+    user_id: str = key()
+    local_operation_id: str = key()
+    operation_id: str = ident()
+    draft_id: str = ident()
+    draft_version: int
+    created_at: datetime = instant()

@@ -16,6 +16,7 @@ class Import(SQLModel, table=True):
     `source` is a label of the client's own, by which an interrupted import is found again.
     `base_commit_id` names the commit that the files were taken from, and `base_version` the organization's there.
     `staged` counts its files: they are not counted at every request.
+    `outcome` is what became of that operation, which may have been removed since.
     `plan_commit_id`, `plan_version`, `batches` and the counts are those of the plan, null before there is one.
     """
 
@@ -58,6 +59,7 @@ class Import(SQLModel, table=True):
     unchanged: int | None = None
     created_at: datetime = instant()
     updated_at: datetime = instant()
+    outcome: str | None = Field(default=None, sa_type=Text)
     ended_at: datetime | None = instant_or_none()
 
 

@@ -9,6 +9,7 @@ from sqlmodel import Field, SQLModel
 from models.tables.columns import JSON, Xid8, ident, instant, instant_or_none, key, one_of
 
 UNFINISHED = text("status in ('pending', 'running')")
+FINISHED = text("status in ('succeeded', 'failed')")
 
 
 class Operation(SQLModel, table=True):
@@ -27,6 +28,7 @@ class Operation(SQLModel, table=True):
         CheckConstraint("(status = 'succeeded') = (result is not null)", name="success_has_result"),
         CheckConstraint("(status = 'failed') = (problem is not null)", name="failure_has_problem"),
         Index("ix_operations_due", "next_delivery_at", postgresql_where=UNFINISHED),
+        Index("ix_operations_finished", "updated_at", postgresql_where=FINISHED),
     )
 
     org_id: str = key()
@@ -80,7 +82,11 @@ class Event(SQLModel, table=True):
     """
 
     __tablename__ = "events"
-    __table_args__ = (Index("ix_events_feed", "org_id", "xid", "id"),)
+    __table_args__ = (
+        Index("ix_events_feed", "org_id", "xid", "id"),
+        Index("ix_events_user", "org_id", "user_id", "xid", "id", postgresql_where=text("user_id is not null")),
+        Index("ix_events_at", "at"),
+    )
 
     id: int | None = Field(default=None, sa_type=BigInteger, primary_key=True, sa_column_args=(Identity(always=True),))
     xid: str | None = Field(
@@ -103,6 +109,17 @@ class FeedEpoch(SQLModel, table=True):
 
     epoch: str = key()
     started_at: datetime = instant()
+
+
+class FeedFloor(SQLModel, table=True):
+    """The last event of an organization that retention removed: a cursor before it has expired."""
+
+    __tablename__ = "feed_floors"
+    __table_args__ = (ForeignKeyConstraint(["org_id"], ["organizations.org_id"]),)
+
+    org_id: str = key()
+    xid: str = Field(sa_type=Xid8)
+    id: int = Field(sa_type=BigInteger)
 
 
 class AuditEvent(SQLModel, table=True):

@@ -191,3 +191,20 @@ class TreeBucket(SQLModel, table=True):
     owner_id: str = key()
     bucket: int = Field(sa_type=SmallInteger, primary_key=True)
     digest: bytes = Field(sa_type=DIGEST)
+
+
+class ProjectMemory(SQLModel, table=True):
+    """A project-scoped resource of an older system, read only; nothing here writes any."""
+
+    __tablename__ = "project_memories"
+    __table_args__ = (ForeignKeyConstraint(["org_id", "project_id"], ["projects.org_id", "projects.project_id"]),)
+
+    org_id: str = key()
+    project_id: str = key()
+    memory_id: str = key()
+    path: str = Field(sa_type=Text)
+    description: str = Field(default="", sa_type=Text)
+    content: str = Field(sa_type=Text)
+    content_hash: str = ident()
+    created_at: datetime = instant()
+    updated_at: datetime = instant()

@@ -15,7 +15,10 @@ OF_SUBMISSION = (
 
 
 class Review(SQLModel, table=True):
-    """Drafts that are considered and published together; `submission` is the number of the latest."""
+    """Drafts that are considered and published together; `submission` is the number of the latest.
+
+    `reminded_submission` is the number of the last one that a reminder was written for.
+    """
 
     __tablename__ = "reviews"
     __table_args__ = (
@@ -40,6 +43,7 @@ class Review(SQLModel, table=True):
     result_hash: str = ident()
     publish_at: datetime | None = instant_or_none()
     next_timer_at: datetime | None = instant_or_none()
+    reminded_submission: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     refresh_pending: bool = Field(default=False, sa_type=Boolean, sa_column_kwargs={"server_default": text("false")})
     merged_commit_id: str | None = ident(default=None)
     created_at: datetime = instant()
