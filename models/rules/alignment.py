@@ -29,37 +29,84 @@ def lines_of(text: str) -> list[str]:
 def changes(old: Sequence[str], new: Sequence[str]) -> list[Change]:
     """The changes between two lists of lines, in order, with at least one common line between any two.
 
-    What both have in common at the start and at the end is set aside first. If what is left is above
-    `MAX_CELLS`, it is one change.
+    They are as few lines as can be, each insertion or deletion as far down as equal lines allow. What both have in
+    common at the start and at the end is set aside first. If what is left is above `MAX_CELLS`, it is one change.
     """
-    start = _common_prefix(old, new)
-    end = _common_suffix(old[start:], new[start:])
+    found = aligned(old, new)
+    if found is not None:
+        return found
+    start, end = _shared(old, new)
+    return [Change(start, len(old) - end, start, len(new) - end)]
+
+
+def aligned(old: Sequence[str], new: Sequence[str]) -> list[Change] | None:
+    """The same changes, or None above `MAX_CELLS`."""
+    start, end = _shared(old, new)
     old_middle, new_middle = old[start : len(old) - end], new[start : len(new) - end]
-    if not old_middle and not new_middle:
-        return []
-    if not old_middle or not new_middle or len(old_middle) * len(new_middle) > MAX_CELLS:
-        return [Change(start, len(old) - end, start, len(new) - end)]
-    return [
-        Change(start + old_start, start + old_end, start + new_start, start + new_end)
-        for old_start, old_end, new_start, new_end in _aligned(old_middle, new_middle)
+    if len(old_middle) * len(new_middle) > MAX_CELLS:
+        return None
+    found = [
+        Change(start + block.old_start, start + block.old_end, start + block.new_start, start + block.new_end)
+        for block in _differing(old_middle, new_middle)
     ]
+    return _slid_down(found, old, new)
 
 
-def _aligned(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int, int, int]]:
+def _shared(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """How many lines both have in common at the start, and of the rest at the end."""
+    start = _common_prefix(old, new)
+    return start, _common_suffix(old[start:], new[start:])
+
+
+def _differing(old: Sequence[str], new: Sequence[str]) -> list[Change]:
+    if not old and not new:
+        return []
+    if not old or not new:
+        return [Change(0, len(old), 0, len(new))]
     # Lines become numbers: rapidfuzz compares hashes, and two different lines could share one.
     numbers: dict[str, int] = {}
     numbered_old = [numbers.setdefault(line, len(numbers)) for line in old]
     numbered_new = [numbers.setdefault(line, len(numbers)) for line in new]
-    blocks: list[tuple[int, int, int, int]] = []
+    blocks: list[Change] = []
     for code in LCSseq.opcodes(numbered_old, numbered_new):
         if code.tag == "equal":
             continue
-        if blocks and blocks[-1][1] == code.src_start and blocks[-1][3] == code.dest_start:
-            old_start, _, new_start, _ = blocks.pop()
-            blocks.append((old_start, code.src_end, new_start, code.dest_end))
-        else:
-            blocks.append((code.src_start, code.src_end, code.dest_start, code.dest_end))
+        block = Change(code.src_start, code.src_end, code.dest_start, code.dest_end)
+        if blocks and (blocks[-1].old_end, blocks[-1].new_end) == (block.old_start, block.new_start):
+            block = _fused(blocks.pop(), block)
+        blocks.append(block)
     return blocks
+
+
+def _fused(first: Change, second: Change) -> Change:
+    return Change(first.old_start, second.old_end, first.new_start, second.new_end)
+
+
+def _slid_down(found: Sequence[Change], old: Sequence[str], new: Sequence[str]) -> list[Change]:
+    """The same number of changed lines, so that two sides that add or drop one of equal lines name the same one."""
+    below: list[Change] = []
+    for change in reversed(found):
+        slid = change
+        while True:
+            slid = _slide(slid, old, new, below[-1].old_start if below else len(old))
+            if not below or slid.old_end < below[-1].old_start:
+                break
+            slid = _fused(slid, below.pop())
+        below.append(slid)
+    return below[::-1]
+
+
+def _slide(change: Change, old: Sequence[str], new: Sequence[str], until: int) -> Change:
+    """Slide a change over the common lines that end at `until` of the old text, if it inserts only or deletes only."""
+    inserts = change.old_start == change.old_end
+    if not inserts and change.new_start != change.new_end:
+        return change
+    lines, start, end = (new, change.new_start, change.new_end) if inserts else (old, change.old_start, change.old_end)
+    limit = until - change.old_end
+    by = 0
+    while by < limit and lines[start + by] == lines[end + by]:
+        by += 1
+    return Change(change.old_start + by, change.old_end + by, change.new_start + by, change.new_end + by)
 
 
 def _common_prefix(old: Sequence[str], new: Sequence[str]) -> int:
