@@ -1,0 +1,161 @@
+"""Three-way comparison of one Memory, field by field (reconciliation-table.md, "One Memory").
+
+Base is where the Draft started, Current what is there now or what an earlier Draft of the Review made of it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from models.errors import OperationInvalid
+from models.identifiers import BlobId, DraftId, MemoryId
+from models.rules.bodies import accept_body
+from models.rules.conflicts import Conflict, ConflictCode, ContestedField, Hunk, Other
+from models.rules.hashes import body_of
+from models.rules.paths import path_key
+from models.rules.states import Body, MemoryState, State
+from models.rules.text_merge import Merge, merge
+
+Read = Callable[[BlobId], str]
+"""The text of a Body by its blob id; asked only where three bodies differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciled:
+    """What comes of a Memory: each field as it merged, the Draft's where it is contested.
+
+    `texts` has the text that merging made, if it made one.
+    """
+
+    proposed: State
+    conflicts: tuple[Conflict, ...] = ()
+    texts: Mapping[BlobId, str] = field(default_factory=dict)
+
+
+def three_way(
+    memory_id: MemoryId, *, base: State, current: State, draft: State, read: Read, other: DraftId | None
+) -> Reconciled:
+    """Bring two changes of a Memory together; the conflicts come without resolutions.
+
+    Args:
+        memory_id: the Memory that is compared.
+        base: its state before both changes; None: it did not exist, or was archived.
+        current: what the other side made of it.
+        draft: what the Draft made of it.
+        read: gives the texts of the three states.
+        other: the earlier Draft that plays Current; None: the organization.
+    """
+    if draft in (base, current):
+        return Reconciled(current)
+    if current == base:
+        return Reconciled(draft)
+    sides = _Sides(memory_id, base, current, draft, Other(other, memory_id))
+    if current is None or draft is None:
+        return Reconciled(draft, (sides.existence_conflict(),))
+    return _field_by_field(sides, current, draft, read)
+
+
+def merged_bodies(base: State, current: MemoryState, draft: MemoryState, read: Read) -> Merge:
+    """The merge of three texts; a Memory that did not exist had no lines."""
+    return merge("" if base is None else read(base.body.blob_id), read(current.body.blob_id), read(draft.body.blob_id))
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    memory_id: MemoryId
+    base: State
+    current: State
+    draft: State
+    other: Other
+
+    def conflict(
+        self,
+        code: ConflictCode,
+        contested: ContestedField,
+        *,
+        hunks: tuple[Hunk, ...] = (),
+        equivalent: bool | None = None,
+    ) -> Conflict:
+        return Conflict(
+            code=code,
+            memory_id=self.memory_id,
+            field=contested,
+            base=self.base,
+            current=self.current,
+            draft=self.draft,
+            other=self.other,
+            hunks=hunks,
+            equivalent=equivalent,
+        )
+
+    def existence_conflict(self) -> Conflict:
+        """One side deleted what the other changed: one record, however many fields that were."""
+        if self.draft is None:
+            edited = _is_edited(self.base, self.current)
+            code = ConflictCode.DELETE_EDITED_UPSTREAM if edited else ConflictCode.DELETE_RENAMED_UPSTREAM
+        else:
+            edited = _is_edited(self.base, self.draft)
+            code = ConflictCode.EDIT_DELETED_UPSTREAM if edited else ConflictCode.RENAME_DELETED_UPSTREAM
+        return self.conflict(code, ContestedField.EXISTENCE)
+
+
+def _is_edited(base: State, changed: State) -> bool:
+    if base is None or changed is None:
+        return True
+    return (base.description, base.body) != (changed.description, changed.body)
+
+
+def _field_by_field(sides: _Sides, current: MemoryState, draft: MemoryState, read: Read) -> Reconciled:
+    base = sides.base
+    path, path_conflicts = _path(sides, current, draft)
+    before = "" if base is None else base.description
+    description = _unless_both(before, current.description, draft.description)
+    description_conflicts = (
+        (sides.conflict(ConflictCode.DESCRIPTION_BOTH_CHANGED, ContestedField.DESCRIPTION),)
+        if description is None
+        else ()
+    )
+    body, body_conflicts, texts = _body(sides, current, draft, read)
+    proposed = MemoryState(path, draft.description if description is None else description, body)
+    return Reconciled(proposed, (*path_conflicts, *description_conflicts, *body_conflicts), texts)
+
+
+def _path(sides: _Sides, current: MemoryState, draft: MemoryState) -> tuple[str, tuple[Conflict, ...]]:
+    path = _unless_both(None if sides.base is None else sides.base.path, current.path, draft.path)
+    if path is not None:
+        return path, ()
+    equivalent = True if path_key(current.path) == path_key(draft.path) else None
+    conflict = sides.conflict(ConflictCode.PATH_BOTH_RENAMED, ContestedField.PATH, equivalent=equivalent)
+    return draft.path, (conflict,)
+
+
+def _unless_both(base: str | None, current: str, draft: str) -> str | None:
+    """The one change of an atomic value, or the same change on both sides; None: two changes."""
+    if base == draft:
+        return current
+    return draft if current in (base, draft) else None
+
+
+def _body(
+    sides: _Sides, current: MemoryState, draft: MemoryState, read: Read
+) -> tuple[Body, tuple[Conflict, ...], Mapping[BlobId, str]]:
+    before = None if sides.base is None else sides.base.body
+    if before == draft.body:
+        return current.body, (), {}
+    if current.body in (before, draft.body):
+        return draft.body, (), {}
+    merge = merged_bodies(sides.base, current, draft, read)
+    if merge.hunks:
+        return draft.body, (sides.conflict(ConflictCode.BODY_OVERLAP, ContestedField.BODY, hunks=merge.hunks),), {}
+    text = accepted_text(merge.text)
+    if text is None:
+        return draft.body, (sides.conflict(ConflictCode.BODY_TOO_COMPLEX, ContestedField.BODY),), {}
+    body = body_of(text)
+    return body, (), {} if body in (current.body, draft.body) else {body.blob_id: text}
+
+
+def accepted_text(text: str | None) -> str | None:
+    """A merged text as a body is stored; None where none came of it, or it would break the limits of a body."""
+    try:
+        return None if text is None else accept_body(text)
+    except OperationInvalid:
+        return None
