@@ -68,10 +68,11 @@ def _differing(old: Sequence[str], new: Sequence[str]) -> list[Change]:
     numbered_old = [numbers.setdefault(line, len(numbers)) for line in old]
     numbered_new = [numbers.setdefault(line, len(numbers)) for line in new]
     blocks: list[Change] = []
-    for code in LCSseq.opcodes(numbered_old, numbered_new):
+    # From the new to the old: where two alignments are equally long, that way the one that git chooses comes out.
+    for code in LCSseq.opcodes(numbered_new, numbered_old):
         if code.tag == "equal":
             continue
-        block = Change(code.src_start, code.src_end, code.dest_start, code.dest_end)
+        block = Change(code.dest_start, code.dest_end, code.src_start, code.src_end)
         if blocks and (blocks[-1].old_end, blocks[-1].new_end) == (block.old_start, block.new_start):
             block = _fused(blocks.pop(), block)
         blocks.append(block)
