@@ -23,7 +23,12 @@ class Draft(SQLModel, table=True):
         Index("ix_drafts_author", "org_id", "author_id", "created_at"),
         Index("ix_drafts_project", "org_id", "project_id", "status"),
         Index("ix_drafts_review", "org_id", "review_id", postgresql_where=text("review_id is not null")),
-        Index("ix_drafts_unfinished", "org_id", "draft_id", postgresql_where=text("status in ('open', 'submitted')")),
+        Index(
+            "ix_drafts_unfinished",
+            "org_id",
+            text("greatest(base_version, reconciled_version)"),
+            postgresql_where=text("status in ('open', 'submitted')"),
+        ),
     )
 
     org_id: str = key()

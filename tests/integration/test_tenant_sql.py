@@ -29,6 +29,7 @@ ACROSS_ORGANIZATIONS = {
     "models/store/tokens.py:CREDENTIAL",  # a secret names its organization itself
     "models/store/operations.py:CLAIM_DUE",  # delivery serves every organization, and reads ids only
     "models/store/operations.py:reviews_to_refresh",
+    "models/store/unreconciled.py:CLAIM_BEHIND",  # the same
     "models/store/operations.py:ANY_FINISHED",  # whether the installation ever worked; reads no row's contents
     "models/store/verification/installation.py:STRAYS",  # rows of organizations that are not there
     "models/store/bootstrap.py:first_start",  # whether there is an organization at all

@@ -1,0 +1,69 @@
+"""Unfinished Drafts that a publication left behind, and what has been compared with it (publication.md §8)."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, text
+
+from models.identifiers import DraftId, OrganizationId
+
+
+@dataclass(frozen=True, slots=True)
+class BehindDue:
+    """A Draft that is to be compared with what was published since its base."""
+
+    org_id: str
+    draft_id: str
+    project_id: str
+
+
+# `greatest(…)` is what the index is ordered by, so that an organization without such Drafts costs one look into it.
+# Organizations take turns, and Drafts that were asked for in vain come after those that nobody has asked for yet.
+CLAIM_BEHIND = text("""
+    with behind as (
+        select d.org_id, d.draft_id from organization_refs r
+        cross join lateral (
+            select d.org_id, d.draft_id, d.status,
+                   row_number() over (order by d.status desc, d.reconcile_at nulls first, d.draft_id) as turn
+            from drafts d
+            where d.org_id = r.org_id and d.status in ('open', 'submitted')
+              and greatest(d.base_version, d.reconciled_version) < r.version and d.created_at <= r.updated_at
+              and (d.reconcile_at is null or d.reconcile_at <= statement_timestamp())
+            order by d.status desc, d.reconcile_at nulls first, d.draft_id limit :limit
+        ) d
+        order by d.status desc, d.turn limit :limit
+    ),
+    claimed as (
+        select d.org_id, d.draft_id from drafts d join behind using (org_id, draft_id)
+        where d.status in ('open', 'submitted') and (d.reconcile_at is null or d.reconcile_at <= statement_timestamp())
+        for no key update of d skip locked
+    )
+    update drafts d set reconcile_at = clock_timestamp() + make_interval(secs => :again_after_s) from claimed c
+    where d.org_id = c.org_id and d.draft_id = c.draft_id
+    returning d.org_id, d.draft_id, d.project_id, d.status
+""")
+
+
+def claim_behind(connection: Connection, *, limit: int, again_after_s: float) -> list[BehindDue]:
+    """Drafts that fell behind by a publication and were not compared with it, submitted ones first.
+
+    Each is claimed by one process. It changes nothing that anybody sees of a Draft, its version included. One whose
+    base was an older commit from the start is left alone until the next publication.
+
+    Args:
+        connection: its transaction ends at once; a Draft that somebody has locked is left to the next claim.
+        limit: at most so many.
+        again_after_s: how long whoever is told has time before a Draft is claimed again.
+    """
+    rows = connection.execute(CLAIM_BEHIND, {"limit": limit, "again_after_s": again_after_s}).all()
+    return [BehindDue(*row[:3]) for row in sorted(rows, key=lambda row: row.status, reverse=True)]
+
+
+def record_reconciled(connection: Connection, org_id: OrganizationId, draft_id: DraftId, version: int) -> None:
+    """Note that a Draft was compared with this version of the organization; its lock is not needed."""
+    connection.execute(
+        text("""
+            update drafts set reconciled_version = greatest(reconciled_version, :version), reconcile_at = null
+            where org_id = :org_id and draft_id = :draft_id
+        """),
+        {"org_id": org_id, "draft_id": draft_id, "version": version},
+    )

@@ -1,0 +1,127 @@
+from collections.abc import Sequence
+
+from sqlalchemy import Engine
+
+from models.identifiers import DraftId
+from models.store.locks import lock_drafts
+from models.store.unreconciled import claim_behind, record_reconciled
+from tests.commands import a_review, published
+from tests.racing import together
+from tests.rows import Somewhere, a_draft, acting, an_organization, creates, current, discarded, ref_of
+
+
+def claimed(engine: Engine, *places: Somewhere, limit: int = 1_000, again_after_s: float = 60.0) -> list[DraftId]:
+    """What one claim brings of these organizations; other tests' Drafts wait for the next."""
+    org_ids: set[str] = {place.org_id for place in places}
+    with engine.begin() as connection:
+        due = claim_behind(connection, limit=limit, again_after_s=again_after_s)
+    return [DraftId(each.draft_id) for each in due if each.org_id in org_ids]
+
+
+def reconciled(place: Somewhere, draft_ids: Sequence[DraftId]) -> None:
+    """As the pass over each Draft does."""
+    _, version = ref_of(place)
+    with acting(place) as tx:
+        for draft_id in draft_ids:
+            record_reconciled(tx.connection, place.org_id, draft_id, version)
+
+
+def test_what_a_publication_left_behind_is_claimed_submitted_ones_first(engine: Engine) -> None:
+    place = an_organization(engine)
+    first, second = a_draft(place, creates("a.md")), a_draft(place, creates("b.md"))
+    a_review(place, second)
+    assert claimed(engine, place) == []
+    published(place, creates("c.md"))
+    assert claimed(engine, place) == [second.draft_id, first.draft_id]
+
+
+def test_a_claimed_draft_is_claimed_again_when_its_time_is_up_and_not_before(engine: Engine) -> None:
+    place = an_organization(engine)
+    draft = a_draft(place, creates("a.md"))
+    published(place, creates("b.md"))
+    assert claimed(engine, place, again_after_s=0) == [draft.draft_id]
+    assert claimed(engine, place) == [draft.draft_id]
+    assert claimed(engine, place) == []
+
+
+def test_a_compared_draft_is_claimed_again_only_after_the_next_publication_and_then_at_once(engine: Engine) -> None:
+    place = an_organization(engine)
+    draft = a_draft(place, creates("a.md"))
+    published(place, creates("b.md"))
+    reconciled(place, claimed(engine, place))
+    assert claimed(engine, place) == []
+    published(place, creates("c.md"))
+    published(place, creates("d.md"))
+    assert claimed(engine, place) == [draft.draft_id]
+
+
+def test_a_comparison_that_ends_after_a_later_one_does_not_take_it_back(engine: Engine) -> None:
+    place = an_organization(engine)
+    draft = a_draft(place, creates("a.md"))
+    published(place, creates("b.md"))
+    reconciled(place, [draft.draft_id])
+    with acting(place) as tx:
+        record_reconciled(tx.connection, place.org_id, draft.draft_id, 0)
+    assert claimed(engine, place) == []
+
+
+def test_finished_drafts_and_those_made_on_an_older_base_are_left_alone(engine: Engine) -> None:
+    place = an_organization(engine)
+    gone = a_draft(place, creates("a.md"))
+    published(place, creates("b.md"))
+    first, _ = ref_of(place)
+    published(place, creates("c.md"))
+    discarded(place, gone)
+    late = a_draft(place, creates("d.md"), base=first)
+    assert claimed(engine, place) == []
+    published(place, creates("e.md"))
+    assert claimed(engine, place) == [late.draft_id]
+
+
+def test_a_claim_changes_nothing_that_is_seen_of_a_draft(engine: Engine) -> None:
+    place = an_organization(engine)
+    draft = a_draft(place, creates("a.md"))
+    published(place, creates("b.md"))
+    before = current(place, draft)
+    reconciled(place, claimed(engine, place))
+    assert current(place, draft) == before
+
+
+def test_a_draft_that_somebody_has_locked_holds_no_claim_up(engine: Engine) -> None:
+    place = an_organization(engine)
+    locked, free = a_draft(place, creates("a.md")), a_draft(place, creates("b.md"))
+    published(place, creates("c.md"))
+    with acting(place) as tx:
+        lock_drafts(tx.connection, place.org_id, [locked.draft_id])
+        assert claimed(engine, place) == [free.draft_id]
+    assert claimed(engine, place) == [locked.draft_id]
+
+
+def test_two_processes_claim_each_draft_once(engine: Engine) -> None:
+    _set_the_others_aside(engine)
+    place = an_organization(engine)
+    drafts = [a_draft(place, creates(f"{number}.md")) for number in range(12)]
+    published(place, creates("z.md"))
+    found: list[DraftId] = []
+
+    def process() -> None:
+        for _ in range(6):
+            found.extend(claimed(engine, place, limit=4))
+
+    together(process, process)
+    assert sorted(found) == sorted(draft.draft_id for draft in drafts)
+
+
+def test_one_organization_with_many_drafts_does_not_keep_another_waiting(engine: Engine) -> None:
+    _set_the_others_aside(engine)
+    busy, quiet = an_organization(engine), an_organization(engine)
+    many = [a_draft(busy, creates(f"{number}.md")).draft_id for number in range(6)]
+    waiting = a_draft(quiet, creates("a.md"))
+    published(busy, creates("z.md"))
+    published(quiet, creates("z.md"))
+    assert sorted(claimed(engine, busy, quiet, limit=2)) == [many[0], waiting.draft_id]
+
+
+def _set_the_others_aside(engine: Engine) -> None:
+    """Let a claim of few bring this test's Drafts."""
+    claimed(engine, limit=100_000, again_after_s=3_600)
