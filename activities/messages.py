@@ -72,6 +72,13 @@ class ReviewAddress(Message):
     review_id: str
 
 
+class DraftAddress(Message):
+    """Which Draft."""
+
+    org_id: str
+    draft_id: str
+
+
 class ReviewView(Message):
     """What a Review's workflow knows of its row; `exists` is false before a submit has succeeded."""
 

@@ -4,21 +4,34 @@ from collections.abc import Iterable
 from itertools import islice, takewhile
 
 from models.store.operations import Due, OperationKind, RefreshDue
-from workflows.ids import review_workflow_id
+from models.store.unreconciled import BehindDue
+from workflows.ids import reconciliation_workflow_id, review_workflow_id
 
-Delivery = Due | RefreshDue
+Delivery = Due | RefreshDue | BehindDue
 
 MERGES_A_SIGNAL = 200  # some 30 KB
 
 
 def delivery_id(delivery: Delivery) -> str:
     """By what two deliveries of the same thing are recognized."""
-    return delivery.operation_id if isinstance(delivery, Due) else f"refresh/{delivery.review_id}"
+    match delivery:
+        case Due():
+            return delivery.operation_id
+        case RefreshDue():
+            return f"refresh/{delivery.review_id}"
+        case BehindDue():
+            return f"behind/{delivery.draft_id}"
 
 
 def order_key(delivery: Delivery) -> str:
     """Deliveries of one key go out one after the other, as they came: all that one workflow has to know."""
-    return review_workflow_id(delivery.review_id) if isinstance(delivery, RefreshDue) else delivery.workflow_id
+    match delivery:
+        case Due():
+            return delivery.workflow_id
+        case RefreshDue():
+            return review_workflow_id(delivery.review_id)
+        case BehindDue():
+            return reconciliation_workflow_id(delivery.draft_id)
 
 
 def next_signal(waiting: Iterable[Delivery]) -> list[Delivery]:

@@ -16,6 +16,11 @@ def projection_workflow_id(project_id: str) -> str:
     return f"projection/{project_id}"
 
 
+def reconciliation_workflow_id(draft_id: str) -> str:
+    """Who brings a Draft up to date."""
+    return f"reconcile/{draft_id}"
+
+
 def import_workflow_id(import_id: str) -> str:
     """Who makes Drafts and a Review of an import's files."""
     return f"import/{import_id}"

@@ -1,5 +1,6 @@
 """How long workflows wait for activities, and how they try again."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TypedDict
 
@@ -25,6 +26,13 @@ TRANSACTION: Patience = {
     "start_to_close_timeout": timedelta(seconds=30),
     "heartbeat_timeout": timedelta(seconds=5),
     "retry_policy": RETRY,
+}
+
+# Of what the database asks for again by itself, should it fail for an unforeseen reason: nothing waits for it.
+ASKED_AGAIN: Patience = {
+    "start_to_close_timeout": timedelta(seconds=30),
+    "heartbeat_timeout": timedelta(seconds=5),
+    "retry_policy": replace(RETRY, maximum_attempts=4),
 }
 
 # After an unforeseen failure, which the operation's row counts: the fifth ends it, so this is no endless loop.

@@ -48,3 +48,14 @@ class ImportState:
     project_id: str
     import_id: str
     commands: tuple[Command, ...] = ()
+
+
+@dataclass
+class ReconciliationState:
+    """Which Draft is reconciled, the commands not yet done, and whether it fell behind since it was last looked at."""
+
+    org_id: str
+    project_id: str
+    draft_id: str
+    commands: tuple[Command, ...] = ()
+    behind: bool = False
