@@ -1,8 +1,33 @@
-"""What the API stores of a command until it is carried out: ids, versions and short texts."""
+"""What the API stores of a command until it is carried out: ids, versions, short texts, and resolved states."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 
 from pydantic import BaseModel, ConfigDict
 
-from models.identifiers import CommitId, DraftId, MemoryId
+from models.identifiers import CandidateId, CommitId, DraftId, MemoryId
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedState:
+    """What a Memory with a conflict is to be, as it was sent; no texts where it is to be gone."""
+
+    memory_id: MemoryId
+    exists: bool
+    path: str | None = None
+    description: str | None = None
+    content: str | None = None
+
+
+def pack(states: Sequence[ResolvedState]) -> str:
+    """Resolved states as an ASCII text: jsonb holds neither NUL nor lone surrogates, whose refusal comes later."""
+    return json.dumps([asdict(state) for state in states])
+
+
+def unpack(packed: str | None) -> list[ResolvedState]:
+    """What `pack` was given; nothing of None."""
+    return [] if packed is None else [ResolvedState(**state) for state in json.loads(packed)]
 
 
 class Request(BaseModel):
@@ -12,10 +37,28 @@ class Request(BaseModel):
 
 
 class DraftReference(Request):
-    """A Draft at the version its author saw."""
+    """A Draft at the version its author saw, and what the author confirms of it; `resolved_state` is packed."""
 
     draft_id: DraftId
     expected_draft_version: int
+    candidate_id: CandidateId | None = None
+    resolved_state: str | None = None
+
+
+class ReconcileRequest(Request):
+    """`POST /drafts/{id}/reconciliation-candidates`."""
+
+    draft_id: DraftId
+    expected_draft_version: int
+
+
+class RebaseRequest(Request):
+    """`POST /drafts/{id}/rebases`; `resolved_state` is packed."""
+
+    draft_id: DraftId
+    candidate_id: CandidateId
+    expected_draft_version: int
+    resolved_state: str | None = None
 
 
 class SubmitRequest(Request):

@@ -50,6 +50,8 @@ class OperationKind(StrEnum):
     MERGE = "review.merge"
     SELECT = "selection.replace"
     IMPORT = "import.run"
+    RECONCILE = "draft.reconcile"
+    REBASE = "draft.rebase"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ def accept_operation(
         workflow_id: who carries it out.
         project_id: the project it concerns.
         review_id: the Review it concerns, if any.
-        request: ids, versions and short texts; never bodies.
+        request: ids, versions and short texts; of texts to publish none but resolved states.
         redeliver_after_s: when the delivery loops take it up if the first delivery was lost.
     """
     values = {
