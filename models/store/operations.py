@@ -52,6 +52,8 @@ class OperationKind(StrEnum):
     IMPORT = "import.run"
     RECONCILE = "draft.reconcile"
     REBASE = "draft.rebase"
+    RECONCILE = "draft.reconcile"
+    REBASE = "draft.rebase"
 
 
 @dataclass(frozen=True, slots=True)
