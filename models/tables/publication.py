@@ -123,6 +123,7 @@ class MemoryVersion(SQLModel, table=True):
         Index("ix_memory_versions_from", "org_id", "from_version"),
         Index("ix_memory_versions_to", "org_id", "to_version", postgresql_where=PAST),
         Index("ix_memory_versions_past_path", "org_id", "path_key", "to_version", postgresql_where=PAST),
+        Index("ix_memory_versions_blob", "org_id", "blob_id"),
     )
 
     org_id: str = key()
@@ -168,6 +169,8 @@ class ProjectionVersion(SQLModel, table=True):
             postgresql_where=HEAD,
             postgresql_include=["entry_digest"],
         ),
+        Index("ix_projection_versions_from", "org_id", "project_id", "from_version"),
+        Index("ix_projection_versions_to", "org_id", "project_id", "to_version", postgresql_where=PAST),
     )
 
     org_id: str = key()

@@ -18,6 +18,7 @@ def upgrade() -> None:
     _reconciliation()
     _drafts()
     _feed()
+    _deltas()
     op.add_column("reviews", sa.Column("reminded_submission", sa.Integer(), server_default="0", nullable=False))
     op.add_column("imports", sa.Column("outcome", sa.Text(), nullable=True))
     op.create_index(
@@ -169,12 +170,28 @@ def _feed() -> None:
         sa.Column("org_id", sa.Text(collation="C"), nullable=False),
         sa.Column("xid", Xid8(), nullable=False),
         sa.Column("id", sa.BigInteger(), nullable=False),
+        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["org_id"], ["organizations.org_id"], name=op.f("fk_feed_floors_org_id_organizations")),
         sa.PrimaryKeyConstraint("org_id", name=op.f("pk_feed_floors")),
     )
 
 
+def _deltas() -> None:
+    """What changed between two versions is read by where its intervals begin and end, texts by who else has them."""
+    op.create_index("ix_memory_versions_blob", "memory_versions", ["org_id", "blob_id"])
+    op.create_index("ix_projection_versions_from", "projection_versions", ["org_id", "project_id", "from_version"])
+    op.create_index(
+        "ix_projection_versions_to",
+        "projection_versions",
+        ["org_id", "project_id", "to_version"],
+        postgresql_where=sa.text("to_version is not null"),
+    )
+
+
 def downgrade() -> None:
+    op.drop_index("ix_projection_versions_to", table_name="projection_versions")
+    op.drop_index("ix_projection_versions_from", table_name="projection_versions")
+    op.drop_index("ix_memory_versions_blob", table_name="memory_versions")
     op.drop_table("project_memories")
     op.drop_index("ix_operations_finished", table_name="operations")
     op.drop_column("imports", "outcome")
