@@ -86,6 +86,7 @@ SLUGS = text("""
 DERIVED = (
     text("delete from org_selections where org_id = :org_id and project_id = :project_id"),
     text("delete from projection_versions where org_id = :org_id and project_id = :project_id"),
+    text("delete from project_memories where org_id = :org_id and project_id = :project_id"),
     text("delete from tree_buckets where org_id = :org_id and owner_id = :project_id"),
     text("delete from commits where org_id = :org_id and project_id = :project_id and scope = 'project'"),
     text("delete from project_refs where org_id = :org_id and project_id = :project_id"),
