@@ -81,13 +81,14 @@ def is_transient(error: BaseException) -> bool:
 def _once(
     engine: Engine, command: Command, handler: Handler, clean_up: Sequence[CleanUp], *, takes_coordination: bool
 ) -> CommandOutcome:
+    org_id = OrganizationId(command.org_id)
     with engine.begin() as connection:
-        operation = lock_operation(connection, OrganizationId(command.org_id), OperationId(command.operation_id))
+        now = _now(connection, org_id) if takes_coordination else datetime.now(UTC)
+        operation = lock_operation(connection, org_id, OperationId(command.operation_id))
         if operation is None:
             return CommandOutcome(finished=True)
         if operation.finished:
             return _outcome(operation, succeeded=operation.status == "succeeded")
-        now = _now(connection, operation) if takes_coordination else datetime.now(UTC)
         tx = Transaction(connection, operation.org_id, operation.user_id, operation.request_id, now)
         try:
             with connection.begin_nested():
@@ -103,12 +104,12 @@ def _once(
         return _outcome(operation, succeeded=True)
 
 
-def _now(connection: Connection, operation: StoredOperation) -> datetime:
+def _now(connection: Connection, org_id: OrganizationId) -> datetime:
     """The time of everything the command writes: read under the coordination row, which a command takes first.
 
     Read before, a commit that waited for the row would carry an earlier time than the commit it follows.
     """
-    ref = lock_coordination(connection, operation.org_id)
+    ref = lock_coordination(connection, org_id)
     return max(datetime.now(UTC), ref.updated_at)
 
 

@@ -76,7 +76,6 @@ def update_user(call: Write, user_id: str) -> Answer:
 @routes.write("DELETE", "/admin/users/{user_id}", if_match_optional=True, problems=(LastOwner,))
 def delete_user(call: Write, user_id: str) -> Answer:
     """Remove a user with tokens and memberships; open Drafts are discarded, Reviews withdrawn."""
-    forget_keys(call.tx, UserId(user_id))  # a key's row comes before all others in the lock order
     lock_coordination(call.connection, call.principal.org_id)
     user = read_user(call.connection, call.principal.org_id, UserId(user_id))
     call.require_administrator()
@@ -84,6 +83,7 @@ def delete_user(call: Write, user_id: str) -> Answer:
     require_match("user", call.if_match_version_if_given(), user.version)
     close_user_work(call.tx, user.user_id)
     remove_user(call.tx, user)
+    forget_keys(call.tx, user.user_id)
     call.wakes_delivery = True
     return nothing()
 

@@ -1,5 +1,7 @@
 """Idempotency keys: the key and the effect of its request commit in one transaction (publication.md §6)."""
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -39,44 +41,40 @@ class StoredAnswer:
     operation_id: OperationId | None
 
 
-CLAIM = text("""
-    insert into idempotency_keys as known (org_id, user_id, method, path, key, body_hash, created_at)
-    values (:org_id, :user_id, :method, :path, :key, :body_hash, clock_timestamp())
-    on conflict (org_id, user_id, method, path, key) do update
-        set body_hash = excluded.body_hash, status = null, headers = null, body = null, operation_id = null,
-            created_at = excluded.created_at
-        where known.created_at < excluded.created_at - :kept
-    returning key
-""")
+CLAIM = text("select pg_advisory_xact_lock(hashtextextended(:claimed, 2))")
 READ = text("""
     select body_hash, status, headers, body, operation_id from idempotency_keys
     where org_id = :org_id and user_id = :user_id and method = :method and path = :path and key = :key
+      and created_at >= clock_timestamp() - :kept
 """)
 KEEP = text("""
-    update idempotency_keys
-    set status = :status, headers = cast(:headers as jsonb), body = :body, operation_id = :operation_id
-    where org_id = :org_id and user_id = :user_id and method = :method and path = :path and key = :key
+    insert into idempotency_keys as known
+        (org_id, user_id, method, path, key, body_hash, status, headers, body, operation_id, created_at)
+    values (:org_id, :user_id, :method, :path, :key, :body_hash, :status, cast(:headers as jsonb), :body,
+            :operation_id, clock_timestamp())
+    on conflict (org_id, user_id, method, path, key) do update
+    set body_hash = excluded.body_hash, status = excluded.status, headers = excluded.headers, body = excluded.body,
+        operation_id = excluded.operation_id, created_at = excluded.created_at
+    where known.created_at < excluded.created_at - :kept
+    returning key
 """)
 
 
 def claim_key(connection: Connection, request: RequestKey) -> StoredAnswer | None:
     """Take the key for this request, or the answer that it was given within the last 7 days.
 
-    A concurrent request with the same key is waited for, as long as `lock_timeout` allows.
+    A concurrent request with the same key is waited for, as long as `lock_timeout` allows. Nothing is written: the
+    coordination row, which may follow, is waited for by transactions that have no number yet (`models.store.locks`).
 
     Raises:
         OperationInProgress: it takes longer.
     """
     scope = _scope(request)
-    try:
-        claimed = connection.execute(CLAIM, {**scope, "body_hash": request.body_hash, "kept": KEPT}).one_or_none()
-    except OperationalError as error:
-        if isinstance(error.orig, LockNotAvailable):
-            raise OperationInProgress("The first request with this key is not answered yet.") from None
-        raise
-    if claimed is not None:
+    with _soon():
+        connection.execute(CLAIM, {"claimed": "\n".join(scope.values())})
+    row = connection.execute(READ, {**scope, "kept": KEPT}).one_or_none()
+    if row is None:
         return None
-    row = connection.execute(READ, scope).one()
     return StoredAnswer(row.body_hash == request.body_hash, row.status, row.headers, row.body, row.operation_id)
 
 
@@ -84,18 +82,37 @@ def keep_answer(
     connection: Connection, request: RequestKey, *, status: int, headers: dict[str, str], body: str | None
 ) -> None:
     """Store what the key was answered; `body` None for a secret, which is never kept."""
-    answered = {"status": status, "headers": orjson.dumps(headers).decode(), "body": body, "operation_id": None}
-    connection.execute(KEEP, {**_scope(request), **answered})
+    headers_kept = orjson.dumps(headers).decode()
+    _keep(connection, request, {"status": status, "headers": headers_kept, "body": body, "operation_id": None})
 
 
 def keep_operation(connection: Connection, request: RequestKey, operation_id: OperationId) -> None:
     """Store which operation the key was answered with; a replay reads its present state."""
-    answered = {"status": ACCEPTED, "headers": "{}", "body": None, "operation_id": operation_id}
-    connection.execute(KEEP, {**_scope(request), **answered})
+    _keep(connection, request, {"status": ACCEPTED, "headers": "{}", "body": None, "operation_id": operation_id})
+
+
+def _keep(connection: Connection, request: RequestKey, answered: Mapping[str, str | int | None]) -> None:
+    """The last write of the request. A row that is there all the same is a process's that claims keys by rows."""
+    names = {**_scope(request), "body_hash": request.body_hash, "kept": KEPT, **answered}
+    with _soon():
+        kept = connection.execute(KEEP, names).one_or_none()
+    if kept is None:
+        raise OperationInProgress("Another request with this key has just been answered.")
+
+
+@contextmanager
+def _soon() -> Iterator[None]:
+    """Tell a wait that `lock_timeout` ended as what is waited for: an equal request that is not answered yet."""
+    try:
+        yield
+    except OperationalError as error:
+        if isinstance(error.orig, LockNotAvailable):
+            raise OperationInProgress("The first request with this key is not answered yet.") from None
+        raise
 
 
 def forget_keys(tx: Transaction, user_id: UserId) -> None:
-    """Drop what a user's keys were answered, before any other row is locked: the user is about to go."""
+    """Drop what a user's keys were answered: the user is about to go."""
     tx.connection.execute(
         text("delete from idempotency_keys where org_id = :org_id and user_id = :user_id"),
         {"org_id": tx.org_id, "user_id": user_id},

@@ -1,12 +1,16 @@
 """Row locks in the one written order, always `FOR NO KEY UPDATE` (architecture.md §3).
 
-    operation → coordination row (`organization_refs`) → import → project → review → drafts, by id
+    coordination row (`organization_refs`) → operation → import → project → review → drafts, by id
 
 Whoever needs several of them takes them in this order and never goes back; what is not needed is left out.
-An Idempotency-Key's own row and an operation's row belong to one command alone, so they come before all others.
 Publication, selection, membership, user, project-state and Review changes take the coordination row: who holds it
 sees roles, memberships and project states that cannot change until COMMIT. Draft appends lock their Draft only, and
 staging locks its import only.
+
+Who waits for the coordination row has written and locked nothing yet. A transaction's number is drawn by its first
+lock or write, and the change feed is read in order of these numbers: drawn while waiting, two publications would be
+told in another order than they happened. So whoever takes the row queues for an advisory lock, which draws none; the
+row itself is free then. An Idempotency-Key is claimed by an advisory lock too, and its row is written last.
 
 `FOR UPDATE` is wrong here: it conflicts with the key-share locks that foreign keys take on a referenced row, so that
 an append would wait for a publication, and two of them could deadlock.
@@ -55,7 +59,10 @@ class ProjectRow:
 
 @dataclass(frozen=True, slots=True)
 class ReviewRow:
-    """A Review's row; `submission` is the number of the latest."""
+    """A Review's row; `submission` is the number of the latest.
+
+    `reminded_submission` is that of the last one reminded of, `publish_operation_id` the merge that fell due.
+    """
 
     org_id: OrganizationId
     review_id: ReviewId
@@ -72,6 +79,8 @@ class ReviewRow:
     merged_commit_id: CommitId | None
     created_at: datetime
     updated_at: datetime
+    reminded_submission: int = 0
+    publish_operation_id: OperationId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +134,7 @@ class ImportRow:
     ended_at: datetime | None
 
 
+QUEUE = text("select pg_advisory_xact_lock(hashtextextended(:org_id, 1))")
 COORDINATION = text("select * from organization_refs where org_id = :org_id for no key update")
 IMPORT = text("select * from imports where org_id = :org_id and import_id = :import_id for no key update")
 PROJECT = text("select * from projects where org_id = :org_id and project_id = :project_id for no key update")
@@ -141,6 +151,7 @@ def lock_coordination(connection: Connection, org_id: OrganizationId) -> Organiz
     Raises:
         NotFound: no such organization.
     """
+    connection.execute(QUEUE, {"org_id": org_id})
     rows = connection.execute(COORDINATION, {"org_id": org_id}).mappings()
     return _one(OrganizationRefRow, rows.one_or_none())
 

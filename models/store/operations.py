@@ -52,8 +52,6 @@ class OperationKind(StrEnum):
     IMPORT = "import.run"
     RECONCILE = "draft.reconcile"
     REBASE = "draft.rebase"
-    RECONCILE = "draft.reconcile"
-    REBASE = "draft.rebase"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +154,7 @@ def any_finished(connection: Connection) -> bool:
 def lock_operation(
     connection: Connection, org_id: OrganizationId, operation_id: OperationId
 ) -> "StoredOperation | None":
-    """An operation's row, locked first of all (it is each command's own, so it orders before the coordination row)."""
+    """An operation's row, locked after the coordination row where that is taken."""
     return _one(connection, LOCK, org_id, operation_id)
 
 

@@ -112,7 +112,10 @@ class FeedEpoch(SQLModel, table=True):
 
 
 class FeedFloor(SQLModel, table=True):
-    """The last event of an organization that retention removed: a cursor before it has expired."""
+    """The last event of an organization that retention removed: a cursor before it has expired.
+
+    `at` is the latest time of all that were removed: of what happened later, every event is there.
+    """
 
     __tablename__ = "feed_floors"
     __table_args__ = (ForeignKeyConstraint(["org_id"], ["organizations.org_id"]),)
@@ -120,6 +123,7 @@ class FeedFloor(SQLModel, table=True):
     org_id: str = key()
     xid: str = Field(sa_type=Xid8)
     id: int = Field(sa_type=BigInteger)
+    at: datetime = instant()
 
 
 class AuditEvent(SQLModel, table=True):

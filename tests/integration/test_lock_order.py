@@ -33,7 +33,7 @@ from tests.rows import (
 )
 from tests.scenarios import COMMANDS
 
-ORDER = ("operations", "organization_refs", "imports", "projects", "reviews", "drafts")
+ORDER = ("organization_refs", "operations", "imports", "projects", "reviews", "drafts")
 ALL_OF_A_REVIEW = ["organization_refs", "projects", "reviews", "drafts"]
 
 LOCKS = re.compile(r"from (\w+) .*for no key update$")
@@ -93,7 +93,7 @@ def test_a_command_locks_in_the_written_order_and_changes_only_what_it_locked(
     operation = command(place)
     with followed(engine) as trail:
         assert attempted(place, operation).succeeded
-    assert trail.locked[:3] == ["operations", "organization_refs", "projects"]
+    assert trail.locked[:3] == ["organization_refs", "operations", "projects"]
     assert_in_order(trail)
 
 
@@ -149,7 +149,7 @@ def test_an_import_locks_in_the_written_order_in_each_of_its_steps(engine: Engin
     assert_in_order(trail)
     with followed(engine) as trail:
         assert finished(place, operation)
-    assert trail.locked == ["operations", "organization_refs", "imports", "projects", "drafts"]
+    assert trail.locked == ["organization_refs", "operations", "imports", "projects", "drafts"]
     assert_in_order(trail)
 
 
@@ -161,7 +161,7 @@ def test_an_import_that_plans_anew_locks_in_the_written_order(engine: Engine) ->
     published(place, updates(memory_id, "theirs\n"))
     with followed(engine) as trail:
         assert not finished(place, operation)
-    assert trail.locked == ["operations", "organization_refs", "imports", "projects", "drafts"]
+    assert trail.locked == ["organization_refs", "operations", "imports", "projects", "drafts"]
     assert_in_order(trail)
 
 

@@ -19,7 +19,7 @@ def upgrade() -> None:
     _drafts()
     _feed()
     _deltas()
-    op.add_column("reviews", sa.Column("reminded_submission", sa.Integer(), server_default="0", nullable=False))
+    _reviews()
     op.add_column("imports", sa.Column("outcome", sa.Text(), nullable=True))
     op.create_index(
         "ix_operations_finished",
@@ -123,6 +123,13 @@ def _reconciliation() -> None:
     )
 
 
+def _reviews() -> None:
+    op.add_column("reviews", sa.Column("reminded_submission", sa.Integer(), server_default="0", nullable=False))
+    op.add_column("reviews", sa.Column("publish_operation_id", sa.Text(collation="C"), nullable=True))
+    for name in ("path_key", "base_path_key"):
+        op.add_column("review_submission_states", sa.Column(name, sa.Text(collation="C"), nullable=True))
+
+
 def _drafts() -> None:
     op.drop_constraint(op.f(ACTION), "draft_operations", type_="check")
     op.create_check_constraint(
@@ -195,6 +202,9 @@ def downgrade() -> None:
     op.drop_table("project_memories")
     op.drop_index("ix_operations_finished", table_name="operations")
     op.drop_column("imports", "outcome")
+    for name in ("base_path_key", "path_key"):
+        op.drop_column("review_submission_states", name)
+    op.drop_column("reviews", "publish_operation_id")
     op.drop_column("reviews", "reminded_submission")
     op.drop_table("feed_floors")
     op.drop_index("ix_events_at", table_name="events")
