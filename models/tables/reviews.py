@@ -17,7 +17,8 @@ OF_SUBMISSION = (
 class Review(SQLModel, table=True):
     """Drafts that are considered and published together; `submission` is the number of the latest.
 
-    `reminded_submission` is the number of the last one that a reminder was written for.
+    `reminded_submission` is the number of the last one that a reminder was written for, `publish_operation_id` the merge
+    that was made when `publish_at` fell due.
     """
 
     __tablename__ = "reviews"
@@ -42,6 +43,7 @@ class Review(SQLModel, table=True):
     submission: int
     result_hash: str = ident()
     publish_at: datetime | None = instant_or_none()
+    publish_operation_id: str | None = ident(default=None)
     next_timer_at: datetime | None = instant_or_none()
     reminded_submission: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     refresh_pending: bool = Field(default=False, sa_type=Boolean, sa_column_kwargs={"server_default": text("false")})
@@ -85,7 +87,7 @@ class ReviewSubmissionState(SQLModel, table=True):
     """The folded final state of one touched Memory, beside its base: what reviewers saw, for ever.
 
     A path is null where the Memory does not exist on that side. `created_for` is the project that a created
-    Memory will be selected for.
+    Memory will be selected for. The path keys are what globs are matched on; rows older than these columns have none.
     """
 
     __tablename__ = "review_submission_states"
@@ -108,6 +110,8 @@ class ReviewSubmissionState(SQLModel, table=True):
     base_description: str | None = Field(default=None, sa_type=Text)
     base_blob_id: str | None = ident(default=None)
     created_for: str | None = ident(default=None)
+    path_key: str | None = ident(default=None)
+    base_path_key: str | None = ident(default=None)
 
 
 class ReviewApproval(SQLModel, table=True):
