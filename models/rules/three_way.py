@@ -13,7 +13,7 @@ from models.rules.conflicts import Conflict, ConflictCode, ContestedField, Hunk,
 from models.rules.hashes import body_of
 from models.rules.paths import path_key
 from models.rules.states import Body, MemoryState, State
-from models.rules.text_merge import Merge, merge
+from models.rules.text_merge import merge
 
 Read = Callable[[BlobId], str]
 """The text of a Body by its blob id; asked only where three bodies differ."""
@@ -54,9 +54,12 @@ def three_way(
     return _field_by_field(sides, current, draft, read)
 
 
-def merged_bodies(base: State, current: MemoryState, draft: MemoryState, read: Read) -> Merge:
-    """The merge of three texts; a Memory that did not exist had no lines."""
-    return merge("" if base is None else read(base.body.blob_id), read(current.body.blob_id), read(draft.body.blob_id))
+def texts_of(base: State, current: State, draft: State, read: Read) -> tuple[str, str, str]:
+    """The texts of three states; a Memory that does not exist has no lines."""
+    base_text, current_text, draft_text = (
+        "" if state is None else read(state.body.blob_id) for state in (base, current, draft)
+    )
+    return base_text, current_text, draft_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +146,10 @@ def _body(
         return current.body, (), {}
     if current.body in (before, draft.body):
         return draft.body, (), {}
-    merge = merged_bodies(sides.base, current, draft, read)
-    if merge.hunks:
-        return draft.body, (sides.conflict(ConflictCode.BODY_OVERLAP, ContestedField.BODY, hunks=merge.hunks),), {}
-    text = accepted_text(merge.text)
+    merged = merge(*texts_of(sides.base, current, draft, read))
+    if merged.hunks:
+        return draft.body, (sides.conflict(ConflictCode.BODY_OVERLAP, ContestedField.BODY, hunks=merged.hunks),), {}
+    text = accepted_text(merged.text)
     if text is None:
         return draft.body, (sides.conflict(ConflictCode.BODY_TOO_COMPLEX, ContestedField.BODY),), {}
     body = body_of(text)
