@@ -36,8 +36,13 @@ def draft_items(connection: Connection, org_id: OrganizationId, drafts: Sequence
 def draft_body(connection: Connection, draft: DraftRow) -> DraftBody:
     """A Draft with its operations."""
     coordination = coordinate(connection, draft.org_id, [draft])[draft.draft_id]
-    operations = [_operation(item) for item in read_operations(connection, draft.org_id, draft.draft_id)]
+    operations = operation_bodies(connection, draft.org_id, draft.draft_id)
     return DraftBody(**_members(draft), coordination=coordination, operations=operations)
+
+
+def operation_bodies(connection: Connection, org_id: OrganizationId, draft_id: DraftId) -> list[DraftOperationBody]:
+    """The operations of a Draft with their texts, in order."""
+    return [_operation(item) for item in read_operations(connection, org_id, draft_id)]
 
 
 def _members(draft: DraftRow) -> dict[str, object]:
