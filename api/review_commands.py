@@ -16,9 +16,11 @@ from api.calls import Write
 from api.headers import require_match
 from api.lookups import find_project, find_review, require_author_or_administrator
 from api.mentions import Mentions
+from api.resolutions import packed
 from api.routing import Routes
 from models.errors import (
     ApprovalInvalidated,
+    CandidateStale,
     DraftClosed,
     DraftEmpty,
     DraftSubmitted,
@@ -30,11 +32,12 @@ from models.errors import (
     PathCollision,
     ProjectArchived,
     ReconciliationRequired,
+    ResolutionRequired,
     ReviewClosed,
     TargetMissing,
     VersionConflict,
 )
-from models.identifiers import CommitId, DraftId, ProjectId, ReviewId, new_review_id
+from models.identifiers import CandidateId, CommitId, DraftId, ProjectId, ReviewId, new_review_id
 from models.schemas.commits import NO_COMMIT
 from models.schemas.reviews import (
     CreateReview,
@@ -64,6 +67,8 @@ SUBMISSION_PROBLEMS = (
     TargetMissing,
     MemoryNotSelected,
     DuplicateId,
+    CandidateStale,
+    ResolutionRequired,
     ReconciliationRequired,
     PathCollision,
 )
@@ -193,7 +198,12 @@ def _require_own_drafts(call: Write, named: Mentions) -> None:
 
 def _references(drafts: Sequence[DraftReferenceInput]) -> tuple[DraftReference, ...]:
     return tuple(
-        DraftReference(draft_id=DraftId(draft.draft_id), expected_draft_version=draft.expected_draft_version)
+        DraftReference(
+            draft_id=DraftId(draft.draft_id),
+            expected_draft_version=draft.expected_draft_version,
+            candidate_id=None if draft.candidate_id is None else CandidateId(draft.candidate_id),
+            resolved_state=packed(draft.resolved_state),
+        )
         for draft in drafts
     )
 

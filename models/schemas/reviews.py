@@ -3,12 +3,13 @@
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, Field, JsonValue
+from pydantic import AfterValidator, BaseModel, Field, JsonValue, model_validator
 
 from models.rules.bodies import MAX_TITLE_CHARACTERS
 from models.rules.limits import MAX_REVIEW_DRAFTS
 from models.schemas.common import DIGITS, Id, Input, Instant, ListQuery, Optional, Query, RawText, Text, broken
 from models.schemas.drafts import MAX_VERSION, DraftStatus, MemoryDifference, PathInput, Version
+from models.schemas.reconciliation import ResolvedStates
 
 MAX_REMARK_CHARACTERS = 65_536
 RESULT_HASH = "[0-9a-f]{64}"
@@ -48,10 +49,18 @@ ResultHash = Annotated[Text, AfterValidator(_result_hash), Field(json_schema_ext
 
 
 class DraftReferenceInput(Input):
-    """A Draft at the version its author saw."""
+    """A Draft at the version its author saw; with the candidate that brings it up to date, where it needs one."""
 
     draft_id: Id
     expected_draft_version: Version
+    candidate_id: Optional[Id] = None
+    resolved_state: Optional[ResolvedStates] = None
+
+    @model_validator(mode="after")
+    def _resolves_a_candidate(self) -> "DraftReferenceInput":
+        if self.resolved_state is not None and self.candidate_id is None:
+            raise broken("needs_candidate")
+        return self
 
 
 DraftReferences = Annotated[list[DraftReferenceInput], Field(min_length=1, max_length=MAX_REVIEW_DRAFTS)]

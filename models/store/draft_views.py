@@ -1,17 +1,16 @@
-"""Drafts as they are shown: coordination is computed on read (publication.md §2)."""
+"""Drafts as they are shown, with their operations, and what they come to (publication.md §2)."""
 
 from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import Connection, text
 
-from models.identifiers import BlobId, CommitId, DraftId, MemoryId, OrganizationId, is_provisional
+from models.identifiers import BlobId, DraftId, MemoryId, OrganizationId, is_provisional
 from models.rules.differences import unified_diff
 from models.rules.folding import DraftOperation, fold_what_holds
 from models.rules.occupancy import collisions_with, collisions_within, probe_keys
 from models.rules.states import MemoryState, State
 from models.schemas.drafts import (
     CollisionBody,
-    Coordination,
     DraftBody,
     DraftListItem,
     DraftOperationBody,
@@ -20,7 +19,7 @@ from models.schemas.drafts import (
     OperationContent,
     StateBody,
 )
-from models.store.commits import organization_ref
+from models.store.coordination import coordinate
 from models.store.drafts import StoredDraftOperation, fold_operations, read_operations
 from models.store.locks import DraftRow
 from models.store.memories import occupants, states_at
@@ -60,55 +59,6 @@ def _operation(stored: StoredDraftOperation) -> DraftOperationBody:
         path=stored.path,
         new_path=stored.new_path,
         content=OperationContent(content=stored.content, description=stored.description) if carries else None,
-    )
-
-
-UPSTREAM = text("""
-    select d.draft_id from drafts d
-    where d.org_id = :org_id and d.draft_id = any(:draft_ids) and (
-        select true from draft_operations o
-        cross join lateral (
-            select v.from_version, v.to_version from memory_versions v
-            where v.org_id = o.org_id and v.memory_id = o.memory_id order by v.from_version desc limit 1
-        ) latest
-        where o.org_id = d.org_id and o.draft_id = d.draft_id
-          and (latest.from_version > d.base_version or latest.to_version > d.base_version)
-        limit 1
-    )
-""")
-
-
-def coordinate(
-    connection: Connection, org_id: OrganizationId, drafts: Sequence[DraftRow]
-) -> dict[DraftId, Coordination | None]:
-    """How each Draft stands to Current; None for merged and discarded ones."""
-    coordination: dict[DraftId, Coordination | None] = {draft.draft_id: None for draft in drafts}
-    live = [draft for draft in drafts if _is_live(draft)]
-    if not live:
-        return coordination
-    current, version = organization_ref(connection, org_id)
-    behind = [draft.draft_id for draft in live if draft.base_version != version]
-    changed: set[DraftId] = set()
-    if behind:
-        changed = set(connection.execute(UPSTREAM, {"org_id": org_id, "draft_ids": behind}).scalars())
-    for draft in live:
-        coordination[draft.draft_id] = _coordination(draft, current, behind=draft.draft_id in behind, changed=changed)
-    return coordination
-
-
-def _is_live(draft: DraftRow) -> bool:
-    return draft.status in ("open", "submitted")
-
-
-def _coordination(
-    draft: DraftRow, current: CommitId | None, *, behind: bool, changed: Collection[DraftId]
-) -> Coordination:
-    return Coordination(
-        freshness="behind" if behind else "current",
-        reconciliation="unknown" if behind else "clean",
-        current_commit_id=current,
-        candidate_id=None,
-        has_upstream_changes=draft.draft_id in changed,
     )
 
 

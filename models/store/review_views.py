@@ -23,7 +23,8 @@ from models.schemas.reviews import (
     TimelineEvent,
 )
 from models.store.commits import organization_ref
-from models.store.draft_views import coordinate, difference, read_contents
+from models.store.coordination import coordinate
+from models.store.draft_views import difference, read_contents
 from models.store.drafts import drafts_by_id
 from models.store.locks import DraftRow, ReviewRow
 from models.store.review_evaluation import evaluate_drafts

@@ -16,7 +16,8 @@ from sqlalchemy import Connection, Engine, event, text
 from models.identifiers import MemoryId
 from models.store.chains import list_commits
 from models.store.commits import organization_ref
-from models.store.draft_views import coordinate, draft_result
+from models.store.coordination import coordinate
+from models.store.draft_views import draft_result
 from models.store.events import Position, beginning, read_events
 from models.store.memories import memories_at_paths, states_at
 from models.store.operations import claim_due
