@@ -1,0 +1,71 @@
+"""Agreement with `git merge-file`; where lines are repeated, every difference is a fixture with its reason."""
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from models.rules.text_merge import merge
+from tests.merges import Sides, merged_by_git, of_distinct_lines, of_repeated_lines
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is the oracle")
+
+DISTINCT = 2_000
+REPEATED = 500
+DIFFERENCES = Path(__file__).parents[2] / "data" / "text_merge" / "differences.json"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A case in which git merges otherwise; None is a conflict. Each letter stands for a line."""
+
+    case: int
+    base: str
+    current: str
+    draft: str
+    ours: str | None
+    git: str | None
+
+
+def listed(alphabet: int) -> list[Difference]:
+    by_alphabet = json.loads(DIFFERENCES.read_text(encoding="utf-8"))
+    return [
+        Difference(**{name: value for name, value in each.items() if name != "reason"})
+        for each in by_alphabet[str(alphabet)]
+    ]
+
+
+def differences(alphabet: int, folder: Path) -> list[Difference]:
+    return [
+        Difference(
+            case, *map(letters, (sides.base, sides.current, sides.draft)), letters_or_none(ours), letters_or_none(git)
+        )
+        for case in range(REPEATED)
+        for sides in [of_repeated_lines(f"{alphabet}/{case}", alphabet)]
+        for ours, git in [(merged(sides), merged_by_git(sides, folder))]
+        if ours != git
+    ]
+
+
+def merged(sides: Sides) -> str | None:
+    return merge(sides.base, sides.current, sides.draft).text
+
+
+def letters(text: str) -> str:
+    return text.replace("\n", "")
+
+
+def letters_or_none(text: str | None) -> str | None:
+    return None if text is None else letters(text)
+
+
+def test_documents_of_distinct_lines_are_merged_as_git_merges_them(tmp_path: Path) -> None:
+    cases = {f"distinct/{case}": of_distinct_lines(f"distinct/{case}") for case in range(DISTINCT)}
+    assert [seed for seed, sides in cases.items() if merged(sides) != merged_by_git(sides, tmp_path)] == []
+
+
+@pytest.mark.parametrize("alphabet", [20, 4, 2])
+def test_where_lines_are_repeated_git_differs_in_the_listed_cases_only(tmp_path: Path, alphabet: int) -> None:
+    assert differences(alphabet, tmp_path) == listed(alphabet)
