@@ -5,14 +5,13 @@ from activities.recording import record_review, tell_drafts
 from activities.requests import DecideRequest, WithdrawRequest
 from activities.scene import Scene, lock_scene, named_review, refuse, review_problems
 from models.errors import Forbidden
-from models.identifiers import UserId
-from models.rules.approvals import Approval, counted, needed
+from models.rules.approvals import require_approver
 from models.schemas.reviews import ReviewBody
 from models.store.access import ADMINISTRATORS
 from models.store.drafts import set_status
 from models.store.operations import StoredOperation
 from models.store.review_views import review_body
-from models.store.reviewers import administrators, required_approvals
+from models.store.reviewers import counted_approvers, electorate_of
 from models.store.reviews import (
     ReviewChange,
     approvals_of,
@@ -27,10 +26,6 @@ def decide(tx: Transaction, operation: StoredOperation) -> ReviewBody:
     """Approve or reject a Review's latest submission."""
     request = DecideRequest.model_validate(operation.request)
     scene = lock_scene(tx, named_review(operation))
-    scene.access.require_administrator()
-    if request.decision == "approved" and _stands(tx, scene):
-        return review_body(tx.connection, tx.org_id, scene.review.review_id)
-    refuse(review_problems(scene, expected_version=request.expected_review_version, admits=("open", "approved")))
     if request.decision == "approved":
         _approve(tx, scene, request)
     else:
@@ -61,25 +56,22 @@ def _stands(tx: Transaction, scene: Scene) -> bool:
 
 
 def _approve(tx: Transaction, scene: Scene, request: DecideRequest) -> None:
+    electorate = electorate_of(tx.connection, scene.review)
+    require_approver(electorate, tx.actor_id)
+    if _stands(tx, scene):
+        return
+    refuse(review_problems(scene, expected_version=request.expected_review_version, admits=("open", "approved")))
     insert_approval(tx, scene.review)
-    reached = len(count_approvals(tx, scene)) >= needed(required_approvals(tx.connection, tx.org_id))
+    reached = electorate.suffices(counted_approvers(tx.connection, scene.review, electorate))
     approved = change_review(tx, scene.review.review_id, ReviewChange(status="approved" if reached else None))
     record_review(tx, approved, "approved", reason=request.body)
 
 
 def _reject(tx: Transaction, scene: Scene, request: DecideRequest) -> None:
+    scene.access.require_administrator()
+    refuse(review_problems(scene, expected_version=request.expected_review_version, admits=("open", "approved")))
     drop_approvals(tx, scene.review.review_id)
     set_status(tx, [draft.draft_id for draft in scene.member_drafts], "open")
     rejected = change_review(tx, scene.review.review_id, ReviewChange(status="rejected"))
     tell_drafts(tx, scene.member_drafts, "reopened")
     record_review(tx, rejected, "rejected", reason=request.body)
-
-
-def count_approvals(tx: Transaction, scene: Scene) -> tuple[UserId, ...]:
-    """The people whose approval of the present result counts now."""
-    standing = approvals_of(tx.connection, tx.org_id, [scene.review.review_id]).get(scene.review.review_id, [])
-    return counted(
-        [Approval(approval.actor_id, approval.result_hash) for approval in standing],
-        result_hash=scene.review.result_hash,
-        entitled=administrators(tx.connection, tx.org_id),
-    )

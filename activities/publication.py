@@ -4,7 +4,7 @@ The lane hands over batches; each merge in them is a transaction of its own.
 """
 
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import Engine
@@ -12,13 +12,13 @@ from sqlalchemy.exc import DBAPIError
 from temporalio import activity
 
 from activities.boundary import carry_out, is_transient
-from activities.decisions import count_approvals
 from activities.messages import Command, PublishBatch, PublishedBatch
 from activities.recording import record_review, tell_drafts
 from activities.requests import MergeRequest
 from activities.scene import Scene, lock_scene, named_review, refuse, review_problems
-from models.errors import ApprovalInvalidated, ApprovalsMissing, Problem, VersionConflict
-from models.identifiers import CommitId, MemoryId, OrganizationId, UserId, final_id
+from models.errors import ApprovalInvalidated, Problem, VersionConflict
+from models.identifiers import CommitId, MemoryId, OrganizationId, ReviewId, UserId, final_id
+from models.rules.approvals import Electorate, approvals_missing, require_merger
 from models.rules.evaluation import Evaluation
 from models.rules.hashes import bucket_of, result_hash
 from models.rules.states import MemoryState, State
@@ -38,7 +38,7 @@ from models.store.projections import (
 )
 from models.store.review_evaluation import evaluate_drafts
 from models.store.review_views import review_body
-from models.store.reviewers import required_approvals
+from models.store.reviewers import counted_approvers, electorate_of
 from models.store.reviews import ReviewChange, change_review, insert_approval
 from models.store.transaction import Transaction
 from models.store.trees import rehash_organization
@@ -97,32 +97,75 @@ class _Published:
 
 
 def publish_review(tx: Transaction, operation: StoredOperation) -> MergeResult:
+    """Publish the Review that a merge was accepted for."""
+    return publish(tx, named_review(operation), MergeRequest.model_validate(operation.request))
+
+
+def publish(tx: Transaction, review_id: ReviewId, request: MergeRequest) -> MergeResult:
     """Publish a Review (publication.md §4, the five steps)."""
-    request = MergeRequest.model_validate(operation.request)
-    scene = lock_scene(tx, named_review(operation))
+    scene = lock_scene(tx, review_id)
     scene.access.require_administrator()
-    approvers = count_approvals(tx, scene)
+    approvers = count_approvers(tx, scene, request)
     evaluation = bring_up_to_date(tx, scene, request, approvers)
     published = write_organization_commit(tx, scene, evaluation)
     require_published_is_approved(tx, scene, evaluation, published)
     return conclude(tx, scene, approvers, evaluation, published)
 
 
-def bring_up_to_date(tx: Transaction, scene: Scene, request: MergeRequest, approvers: Collection[UserId]) -> Evaluation:
+@dataclass(frozen=True, slots=True)
+class Approvers:
+    """Whose approvals count for a merge: those that stand, and that of whoever merges directly."""
+
+    electorate: Electorate
+    standing: tuple[UserId, ...]
+    merging: tuple[UserId, ...]
+
+    @property
+    def counted(self) -> tuple[UserId, ...]:
+        """All of them."""
+        return (*self.standing, *self.merging)
+
+
+def count_approvers(tx: Transaction, scene: Scene, request: MergeRequest) -> Approvers:
+    """Who approves the Review now; a direct merge counts as its actor's approval, a scheduled one approves nothing.
+
+    Raises:
+        SelfApproval: the author merges what nobody else approves, and the policy asks for somebody else.
+    """
+    electorate = electorate_of(tx.connection, scene.review)
+    standing = counted_approvers(tx.connection, scene.review, electorate)
+    require_merger(electorate, tx.actor_id, standing)
+    direct = request.scheduled_for is None and electorate.admits(tx.actor_id) and tx.actor_id not in standing
+    return Approvers(electorate, standing, (tx.actor_id,) if direct else ())
+
+
+def bring_up_to_date(tx: Transaction, scene: Scene, request: MergeRequest, approvers: Approvers) -> Evaluation:
     """Evaluate the Drafts against Current and move bases that fell behind; refuse what is not approved as it stands."""
     evaluation = evaluate_drafts(
         tx.connection, tx.org_id, scene.review.project_id, scene.ref.version, scene.member_drafts
     )
     refuse(
         [
-            *review_problems(scene, expected_version=request.expected_review_version, admits=("open", "approved")),
+            *_review_problems(scene, request),
             *_ref_problems(scene, request),
             *evaluation.blockers,
-            *_approval_problems(tx, scene, request, approvers, evaluation),
+            *_approval_problems(scene, request, approvers, evaluation),
         ]
     )
     tell_drafts(tx, move_bases(tx, scene.member_drafts, scene.ref), "base_moved", grown_by=0)
     return evaluation
+
+
+def _review_problems(scene: Scene, request: MergeRequest) -> list[Problem]:
+    """What stands in the way of the Review itself; a scheduled merge goes with its time and not with a version."""
+    review = scene.review
+    scheduled = request.scheduled_for is not None
+    expected = review.version if scheduled else request.expected_review_version
+    problems = review_problems(scene, expected_version=expected, admits=("open", "approved"))
+    if scheduled and review.publish_at != request.scheduled_for:
+        detail = "The Review is not to be published then any more."
+        problems.append(VersionConflict(detail, expected=request.expected_review_version, actual=review.version))
+    return problems
 
 
 def _ref_problems(scene: Scene, request: MergeRequest) -> list[Problem]:
@@ -133,11 +176,7 @@ def _ref_problems(scene: Scene, request: MergeRequest) -> list[Problem]:
 
 
 def _approval_problems(
-    tx: Transaction,
-    scene: Scene,
-    request: MergeRequest,
-    approvers: Collection[UserId],
-    evaluation: Evaluation,
+    scene: Scene, request: MergeRequest, approvers: Approvers, evaluation: Evaluation
 ) -> list[Problem]:
     actual = evaluation.result_hash(scene.review.project_id)
     problems: list[Problem] = [
@@ -145,11 +184,9 @@ def _approval_problems(
         for bound, expected in (("approved", scene.review.result_hash), ("expected", request.expected_result_hash))
         if expected not in (None, actual)
     ]
-    given = {*approvers, tx.actor_id}
-    required = required_approvals(tx.connection, tx.org_id)
-    if len(given) < required:
-        problems.append(ApprovalsMissing("More people have to approve.", required=required, given=len(given)))
-    return problems
+    unattended = request.scheduled_for is not None
+    missing = approvals_missing(approvers.electorate, approvers.counted, unattended=unattended)
+    return problems if missing is None else [*problems, missing]
 
 
 def write_organization_commit(tx: Transaction, scene: Scene, evaluation: Evaluation) -> _Published:
@@ -215,11 +252,11 @@ class PublishedDiffers(Exception):  # noqa: N818  (a fact about our own code, no
 
 
 def conclude(
-    tx: Transaction, scene: Scene, approvers: Collection[UserId], evaluation: Evaluation, published: _Published
+    tx: Transaction, scene: Scene, approvers: Approvers, evaluation: Evaluation, published: _Published
 ) -> MergeResult:
     """Mark Review and Drafts merged, and record by whom."""
     review = scene.review
-    if tx.actor_id not in approvers:
+    if approvers.merging:
         insert_approval(tx, review)
     set_status(tx, [member.draft_id for member in scene.members], "merged", review_id=review.review_id)
     merged = change_review(tx, review.review_id, ReviewChange(status="merged", merged_commit_id=published.commit_id))

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict
 
@@ -67,6 +68,7 @@ class SubmitRequest(Request):
     title: str
     description: str = ""
     drafts: tuple[DraftReference, ...]
+    publish_at: datetime | None = None
 
 
 class ResubmitRequest(Request):
@@ -94,9 +96,14 @@ class WithdrawRequest(Request):
 
 
 class MergeRequest(Request):
-    """`POST /reviews/{id}/merges`; `expected_org_commit_id` is what `If-Match` named, `ref-none` where nothing is."""
+    """`POST /reviews/{id}/merges`; `expected_org_commit_id` is what `If-Match` named, `ref-none` where nothing is.
+
+    `scheduled_for` is the `publish_at` that fell due, where nobody but the clock asked; the Review's version does not
+    matter then.
+    """
 
     expected_review_version: int
+    scheduled_for: datetime | None = None
     expected_result_hash: str | None = None
     expected_org_commit_id: CommitId | None = None
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from models.errors import NotFound, Problem, ProjectArchived, ReviewClosed, VersionConflict, first_by_precedence
 from models.identifiers import DraftId, ReviewId
-from models.store.access import ProjectAccess, require_project
+from models.store.access import ProjectAccess, require_review
 from models.store.locks import (
     DraftRow,
     OrganizationRefRow,
@@ -56,7 +56,7 @@ def lock_scene(tx: Transaction, review_id: ReviewId, *, others: Collection[Draft
     if known is None:
         raise NotFound("There is no such Review.")
     project = lock_project(tx.connection, tx.org_id, known.project_id)
-    access = require_project(tx.connection, tx.org_id, tx.actor_id, project.project_id, include_deleted=True)
+    access = require_review(tx.connection, tx.actor_id, known)
     review = lock_review(tx.connection, tx.org_id, review_id)
     members = latest_members(tx.connection, review)
     drafts = lock_drafts(tx.connection, tx.org_id, {*others, *(member.draft_id for member in members)})

@@ -3,7 +3,7 @@
 from api.calls import Read
 from models.errors import Forbidden, NotFound
 from models.identifiers import DraftId, ImportId, ProjectId, ReviewId
-from models.store.access import ProjectAccess, require_project
+from models.store.access import ProjectAccess, require_project, require_review
 from models.store.drafts import read_draft
 from models.store.imports import read_import
 from models.store.locks import DraftRow, ImportRow, ReviewRow
@@ -58,13 +58,15 @@ def find_own_import(call: Read, import_id: str) -> tuple[ImportRow, ProjectAcces
 def find_review(call: Read, review_id: str) -> tuple[ReviewRow, ProjectAccess]:
     """A Review, unlocked, and what the caller may do in its project; a deleted project's for owners and admins.
 
+    Path owners find the Reviews that touch their paths, whatever their role in the project.
+
     Raises:
         NotFound: there is none yet, or none that the caller may read.
     """
     review = read_review(call.connection, call.principal.org_id, ReviewId(review_id))
     if review is None:
         raise NotFound("There is no such Review.")
-    return review, find_project(call, review.project_id, include_deleted=True, asked_for="Review")
+    return review, require_review(call.connection, call.principal.user_id, review)
 
 
 def require_author_or_administrator(call: Read, review: ReviewRow, access: ProjectAccess) -> None:

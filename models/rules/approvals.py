@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from models.errors import ApprovalsMissing, JsonValue, SelfApproval
+from models.errors import ApprovalsMissing, Forbidden, JsonValue, SelfApproval
 from models.identifiers import UserId
 from models.rules.path_owners import PathOwners, uncovered
 
@@ -41,11 +41,13 @@ class Electorate:
     administrators: Collection[UserId]
     touched: Sequence[PathOwners] = ()
 
-    def admits(self, user_id: UserId) -> bool:
-        """Whether the user's approval counts: owner, admin or path owner now, and not of own work if the policy says so."""
-        if user_id == self.author_id and not self.policy.allow_self_approval:
-            return False
+    def entitles(self, user_id: UserId) -> bool:
+        """Whether the user is owner, admin or path owner of the Review now."""
         return user_id in self.administrators or any(user_id in entry.users for entry in self.touched)
+
+    def admits(self, user_id: UserId) -> bool:
+        """Whether the user's approval counts now: an entitled one, and not of own work if the policy says so."""
+        return self.entitles(user_id) and (self.policy.allow_self_approval or user_id != self.author_id)
 
     def counted(self, approvals: Iterable[Approval], *, result_hash: str) -> tuple[UserId, ...]:
         """The distinct actors whose approval is of this result and counts now, in the order given."""
@@ -57,27 +59,45 @@ class Electorate:
         return len(counted) >= max(1, self.policy.required_approvals)
 
 
-def self_approval(electorate: Electorate, actor_id: UserId, counted: Collection[UserId] = ()) -> SelfApproval | None:
-    """Why the author may not approve the Review, or not merge it while nobody else (`counted`) approves it."""
-    if electorate.policy.allow_self_approval or actor_id != electorate.author_id or counted:
-        return None
-    return SelfApproval("The policy asks for somebody else's approval.")
+def require_approver(electorate: Electorate, actor_id: UserId) -> None:
+    """Refuse who may not approve.
+
+    Raises:
+        Forbidden: neither owner, admin nor owner of a path that the Review touches.
+        SelfApproval: the author, and the policy asks for somebody else.
+    """
+    if not electorate.entitles(actor_id):
+        raise Forbidden("Only owners, admins and owners of touched paths approve.")
+    if not electorate.admits(actor_id):
+        raise SelfApproval("The policy asks for somebody else's approval.")
+
+
+def require_merger(electorate: Electorate, actor_id: UserId, counted: Collection[UserId]) -> None:
+    """Refuse an author who merges what nobody else approves.
+
+    Raises:
+        SelfApproval: the policy asks for somebody else.
+    """
+    if not counted and actor_id == electorate.author_id and not electorate.policy.allow_self_approval:
+        raise SelfApproval("The policy asks for somebody else's approval.")
 
 
 def approvals_missing(
-    electorate: Electorate, counted: Collection[UserId], *, at_least: int = 0
+    electorate: Electorate, counted: Collection[UserId], *, unattended: bool = False
 ) -> ApprovalsMissing | None:
     """What approvals a merge lacks: `required` and `given`, and the `globs` that none of their users approved.
 
     Args:
         electorate: who may approve the Review.
         counted: whose approvals count.
-        at_least: how many more there are certain to be, of whoever merges.
+        unattended: whether the clock merges, which needs an approved Review; whoever merges is one approval otherwise.
     """
-    required, globs = electorate.policy.required_approvals, uncovered(electorate.touched, counted)
-    if max(len(counted), at_least) >= required and not globs:
+    least = 1 if unattended else 0
+    required, given = max(least, electorate.policy.required_approvals), len(counted)
+    globs = uncovered(electorate.touched, counted)
+    if max(given, 1 - least) >= required and not globs:
         return None
-    context: dict[str, JsonValue] = {"required": required, "given": len(counted)}
+    context: dict[str, JsonValue] = {"required": required, "given": given}
     if globs:
         context["globs"] = [*globs]
     return ApprovalsMissing("More people have to approve.", **context)

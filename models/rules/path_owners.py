@@ -14,7 +14,7 @@ from models.rules.paths import path_key
 MAX_GLOB_CHARACTERS = 512
 
 _UNKNOWN_TO_PATHS = frozenset('<>:"|?\\')  # no path holds one, so a glob with one would protect nothing
-_TOKENS = re.compile(r"(?:(?<=/)|^)\*\*+/|\*\*+|\*|[^*]")
+_PARTS = re.compile(r"(?:(?<=/)|^)\*\*+/|\*\*+|\*|[^*]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +62,13 @@ def uncovered(touched: Sequence[PathOwners], approvers: Collection[UserId]) -> l
 
 
 def _unanchored(glob: str) -> str:
-    return "".join(map(_expression, _TOKENS.findall(path_key(glob))))
+    return "".join(map(_expression, _PARTS.findall(path_key(glob))))
 
 
-def _expression(token: str) -> str:
-    if token == "*":
+def _expression(part: str) -> str:
+    if part == "*":
         return "[^/]*"
-    if token.startswith("**"):
-        return "(?:.*/)?" if token.endswith("/") else ".*"
+    if part.startswith("**"):
+        return "(?:.*/)?" if part.endswith("/") else ".*"
     # A backslash before a letter or digit would mean something else; PostgreSQL takes it before any other sign.
-    return token if token.isalnum() or not token.isascii() else f"\\{token}"
+    return part if part.isalnum() or not part.isascii() else f"\\{part}"

@@ -1,10 +1,11 @@
 """Who may see and do what: roles are read live, every time (publication.md §7).
 
 `READABLE_PROJECTS` is the one visibility rule; lists select through it, and `require_project` answers for one project.
-Called under the coordination row, the answer cannot change before COMMIT.
+A Review that touches paths of a user is readable besides (`require_review`). Called under the coordination row, the
+answer cannot change before COMMIT.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 from sqlalchemy import Connection, text
@@ -12,6 +13,8 @@ from sqlalchemy import Connection, text
 from models.errors import Forbidden, NotFound, ProjectArchived
 from models.identifiers import OrganizationId, ProjectId, UserId
 from models.rules.roles import OrgRole, ProjectRole
+from models.store.locks import ReviewRow
+from models.store.owned_paths import owns_touched_path
 
 ProjectState = Literal["active", "archived", "deleted"]
 
@@ -20,12 +23,13 @@ ADMINISTRATORS: tuple[OrgRole, ...] = ("owner", "admin")
 
 @dataclass(frozen=True, slots=True)
 class ProjectAccess:
-    """What one user may do in one project now."""
+    """What one user may do in one project now; `owns_paths` of somebody who got there as a path owner of a Review."""
 
     project_id: ProjectId
     state: ProjectState
     org_role: OrgRole
     project_role: ProjectRole | None
+    owns_paths: bool = False
 
     @property
     def administers(self) -> bool:
@@ -35,7 +39,7 @@ class ProjectAccess:
     @property
     def may_read(self) -> bool:
         """Any member, viewers included, and owners and admins; a deleted project owners and admins only."""
-        return self.administers or (self.project_role is not None and self.state != "deleted")
+        return self.administers or ((self.project_role is not None or self.owns_paths) and self.state != "deleted")
 
     @property
     def may_write(self) -> bool:
@@ -128,9 +132,31 @@ def require_project(
     Raises:
         NotFound: no such project here, or the user may not know of it.
     """
-    names = {"org_id": org_id, "user_id": user_id, "project_id": project_id}
-    row = connection.execute(PROJECT_ACCESS, names).one_or_none()
-    access = None if row is None else ProjectAccess(*row)
+    access = _access(connection, org_id, user_id, project_id)
     if access is None or not access.may_read or (access.state == "deleted" and not include_deleted):
         raise NotFound(f"There is no such {asked_for}.")
     return access
+
+
+def require_review(connection: Connection, user_id: UserId, review: ReviewRow) -> ProjectAccess:
+    """What the user may do in a Review's project; path owners read the Review whatever their project role.
+
+    Owners and admins get at one of a deleted project too.
+
+    Raises:
+        NotFound: the user may not know of the Review.
+    """
+    access = _access(connection, review.org_id, user_id, review.project_id)
+    if access is not None and not access.may_read:
+        access = replace(access, owns_paths=owns_touched_path(connection, review.org_id, user_id, review.review_id))
+    if access is None or not access.may_read:
+        raise NotFound("There is no such Review.")
+    return access
+
+
+def _access(
+    connection: Connection, org_id: OrganizationId, user_id: UserId, project_id: ProjectId
+) -> ProjectAccess | None:
+    names = {"org_id": org_id, "user_id": user_id, "project_id": project_id}
+    row = connection.execute(PROJECT_ACCESS, names).one_or_none()
+    return None if row is None else ProjectAccess(*row)
