@@ -25,6 +25,7 @@ from models.rules.states import Body, State
 JsonValue = None | bool | int | float | str | Sequence["JsonValue"] | Mapping[str, "JsonValue"]
 
 BUCKETS = 1_024
+BUCKET_PREFIX = b"canonry.bucket.v1\0"
 SELECTION_ENTRY_ID = "project_org_selection"
 
 _EXACT_INTEGERS = 2**53 - 1  # RFC 8785 numbers are doubles
@@ -59,7 +60,7 @@ def bucket_of(memory_id: str) -> int:
 def bucket_digest(entries: Iterable[tuple[str, bytes]]) -> bytes:
     """The digest of one bucket from its `(id, entry digest)` pairs, given in any order."""
     in_order = sorted(entries, key=lambda entry: entry[0].encode())
-    return sha256(b"canonry.bucket.v1\0" + b"".join(digest for _, digest in in_order)).digest()
+    return sha256(BUCKET_PREFIX + b"".join(digest for _, digest in in_order)).digest()
 
 
 def tree_id(buckets: Mapping[int, bytes]) -> TreeId:
