@@ -5,9 +5,11 @@ checks the token's permission (403), size (413), media type (415) and every rule
 (428, 412) follow, then whatever holds inside the transaction. So the order of lines is the order of precedence.
 """
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
+from starlette.responses import Response
 
 from api.bodies import Errors, I, Json, Q, parse_body, parse_query, read_json, refuse, require_json
 from api.headers import IDEMPOTENCY_KEY, broken_key_rule, if_match, if_match_version, required_version
@@ -27,6 +29,13 @@ class Held:
 
     operation: StoredOperation
     wait_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """An answer that takes its time: `respond` waits, or writes on and on, in the event loop and without a thread."""
+
+    respond: Callable[[], Awaitable[Response]]
 
 
 @dataclass(slots=True)

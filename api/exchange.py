@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from api.answers import API, Answer, answer, etag, refusal, refusal_of_document
 from api.bodies import parse_query
-from api.calls import Held, Read, Write
+from api.calls import Held, Later, Read, Write
 from api.failures import problem_of
 from api.headers import preferred_wait_s
 from api.requests import Incoming, receive, request_id_of
@@ -67,6 +67,8 @@ async def _answer(route: Route, incoming: Incoming) -> Response:
         done = await in_thread(partial(run, incoming, write))
         return done.response() if isinstance(done, Answer) else await _command_response(route, incoming, done)
     found = await in_thread(partial(run_read, incoming, read_function(route, incoming)))
+    if isinstance(found, Later):
+        return await found.respond()
     if isinstance(found, Held):
         found = answer(_view(await _outcome(incoming.services, found.operation, found.wait_s)))
     return found.response()
@@ -78,7 +80,7 @@ def _is_trial(route: Route, incoming: Incoming) -> bool:
     return query is not None and query.dry_run
 
 
-def _call(route: Route, incoming: Incoming, call: Read | Write) -> Answer | StoredOperation | Held:
+def _call(route: Route, incoming: Incoming, call: Read | Write) -> Answer | StoredOperation | Held | Later:
     if not incoming.has_plausible_path:
         raise NotFound("There is no such resource.")
     return route.function(call, **incoming.path_parameters)

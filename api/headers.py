@@ -10,11 +10,13 @@ from models.schemas.operations import MAX_WAIT_S
 IF_MATCH = "If-Match"
 IF_NONE_MATCH = "If-None-Match"
 IDEMPOTENCY_KEY = "Idempotency-Key"
+LAST_EVENT_ID = "Last-Event-ID"
 
 _STRONG_ETAG = re.compile(r'"([\x21\x23-\x7e]+)"', re.ASCII)
 _VERSION = re.compile(r"0|[1-9]\d{0,17}", re.ASCII)
 _VISIBLE = re.compile(r"[\x21-\x7e]{1,200}", re.ASCII)
 _BEARER = re.compile(r"bearer +([\x21-\x7e]{1,500})", re.ASCII | re.IGNORECASE)
+_NO_WEIGHT = re.compile(r"q\s*=\s*0(\.0{0,3})?", re.ASCII)
 _WAIT = re.compile(r'wait\s*=\s*"?(\d{1,9})"?', re.ASCII | re.IGNORECASE)
 
 
@@ -96,6 +98,15 @@ def is_not_modified(headers: Headers, tag: str) -> bool:
     """Whether `If-None-Match` names what the client would be sent; weak tags count, as for any GET (RFC 9110)."""
     named = [part.strip().removeprefix("W/") for part in headers.get(IF_NONE_MATCH, "").split(",")]
     return "*" in named or f'"{tag}"' in named
+
+
+def accepts_gzip(headers: Headers) -> bool:
+    """Whether `Accept-Encoding` asks for gzip, or for anything (RFC 9110)."""
+    weights: dict[str, bool] = {}
+    for part in headers.get("accept-encoding", "").lower().split(","):
+        coding, *parameters = (piece.strip() for piece in part.split(";"))
+        weights[coding] = not any(_NO_WEIGHT.fullmatch(parameter) for parameter in parameters)
+    return weights.get("gzip", weights.get("*", False))
 
 
 def preferred_wait_s(headers: Headers) -> int | None:

@@ -1,4 +1,4 @@
-"""What lives as long as the process serves: the pool, the listener, the delivery loop."""
+"""What lives as long as the process serves: the pool, the listener, the followers, the delivery loop."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -8,6 +8,7 @@ import anyio.to_thread
 from starlette.applications import Starlette
 
 from api.failures import log_defect
+from api.following import Followers
 from api.services import Services
 from api.waiting import OperationListener
 from models.database import API, build_engine
@@ -31,8 +32,9 @@ def lifespan_of(settings: Settings) -> Lifespan:
             # More threads than connections would only wait for one another inside the pool.
             threads = max(1, settings.api_pool_size - DELIVERY_CONNECTIONS)
             anyio.to_thread.current_default_thread_limiter().total_tokens = threads
-            services = Services(settings, pool, OperationListener(url), DeliveryLoop(pool, settings))
+            services = Services(settings, pool, OperationListener(url), Followers(pool), DeliveryLoop(pool, settings))
             await closing.enter_async_context(_running(services.operations.run))
+            await closing.enter_async_context(_running(services.followers.run))
             await closing.enter_async_context(_running(services.delivery.run))
             app.state.services = services
             yield

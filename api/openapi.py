@@ -8,7 +8,7 @@ from fastapi import Depends, FastAPI, Header, Path, Query
 from fastapi.security import HTTPBearer
 
 from api.answers import problem_content
-from api.headers import IDEMPOTENCY_KEY, IF_MATCH, IF_NONE_MATCH
+from api.headers import IDEMPOTENCY_KEY, IF_MATCH, IF_NONE_MATCH, LAST_EVENT_ID
 from api.health import ENDPOINTS
 from api.routing import Route, Routes
 from models.errors import (
@@ -34,6 +34,8 @@ ALWAYS: tuple[type[Problem], ...] = (Unauthenticated, Forbidden, InvalidRequest,
 BEARER = HTTPBearer(bearerFormat="cnr_…", description="A token's secret", auto_error=False)
 
 TITLE, VERSION = "Canonry", "1"
+EVENT_STREAM = "text/event-stream"
+STREAMED = "Server-sent events: `id` is where to resume, `data` an `EventBody` as JSON; comments keep it alive"
 VERSION_READ = "the entity tag of what you read"
 
 Responses = dict[int | str, dict[str, Any]]  # FastAPI's own shape
@@ -67,6 +69,7 @@ def _document_of(resources: Sequence[Routes]) -> dict[str, Any]:
                 tags=[route.tag],
                 status_code=route.status,
                 responses=responses_of(route),
+                deprecated=route.deprecated or None,
             )
     for path, endpoint, responses in ENDPOINTS:
         described.router.add_api_route(
@@ -104,6 +107,8 @@ def responses_of(route: Route) -> Responses:
     """Every status of a route: its success, and its problems with their codes."""
     success: dict[str, Any] = {"description": "Done", "headers": _headers(route)}
     documented: Responses = {route.status: success if route.answers is None else success | {"model": route.answers}}
+    if route.is_stream:
+        documented[route.status] = {"description": STREAMED, "content": {EVENT_STREAM: {"schema": {"type": "string"}}}}
     if route.tried is not None:
         both = route.tried if route.status != 200 else route.answers | route.tried  # noqa: PLR2004  (done)
         documented[200] = success | {"model": both}
@@ -160,6 +165,8 @@ def _parameters(route: Route) -> list[inspect.Parameter]:
         optional["idempotency_key"] = _header(IDEMPOTENCY_KEY, "makes the request repeatable for 7 days")
     if route.if_match_optional:
         optional["if_match"] = _header(IF_MATCH, VERSION_READ)
+    if route.is_stream:
+        optional["last_event_id"] = _header(LAST_EVENT_ID, "the `id` of the last event that arrived")
     if route.conditional:
         optional["if_none_match"] = _header(IF_NONE_MATCH, "the entity tag of what you have")
     if route.is_command:

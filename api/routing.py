@@ -45,15 +45,15 @@ from typing import Concatenate, ParamSpec, TypeVar
 from pydantic import BaseModel
 
 from api.answers import API, Answer
-from api.calls import Held, Read, Write
+from api.calls import Held, Later, Read, Write
 from models.errors import Problem
 from models.schemas.common import DryRunQuery, Input, NoParameters, Query
 from models.store.operations import StoredOperation
 
 P = ParamSpec("P")
-F = TypeVar("F", bound=Callable[..., Answer | StoredOperation | Held])
+F = TypeVar("F", bound=Callable[..., Answer | StoredOperation | Held | Later])
 
-ReadHandler = Callable[Concatenate[Read, P], Answer]
+ReadHandler = Callable[Concatenate[Read, P], Answer | Later]
 WriteHandler = Callable[Concatenate[Write, P], Answer]
 CommandHandler = Callable[Concatenate[Write, P], StoredOperation | Answer]
 PollHandler = Callable[Concatenate[Read, P], Held]
@@ -81,7 +81,9 @@ class Route:
     is_command: bool = False
     tried: type[BaseModel] | None = None
     tag: str = ""
-    function: Callable[..., Answer | StoredOperation | Held] = field(default=_unset)
+    is_stream: bool = False
+    deprecated: bool = False
+    function: Callable[..., Answer | StoredOperation | Held | Later] = field(default=_unset)
 
     @property
     def name(self) -> str:
@@ -110,10 +112,14 @@ class Routes:
         problems: tuple[type[Problem], ...] = (),
         etag: bool = False,
         conditional: bool = False,
+        deprecated: bool = False,
+        is_stream: bool = False,
     ) -> Callable[[ReadHandler[P]], ReadHandler[P]]:
         """A GET. `query` is what the function passes to `call.query`; `etag` documents the header.
 
         `conditional` documents an ETag and `If-None-Match`: the function asks `api.headers.is_not_modified`.
+        `deprecated` documents that clients had better not begin to use it.
+        `is_stream` documents server-sent events, each with an `answers` as its data.
         """
         return self._registered(
             Route(
@@ -124,6 +130,8 @@ class Routes:
                 problems=problems,
                 etag=etag or conditional,
                 conditional=conditional,
+                deprecated=deprecated,
+                is_stream=is_stream,
             )
         )
 

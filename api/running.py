@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Engine
 
 from api.answers import Answer, refusal
-from api.calls import Held, Read, Write
+from api.calls import Held, Later, Read, Write
 from api.failures import is_worth_another_try
 from api.headers import IDEMPOTENCY_KEY, bearer_secret, broken_key_rule
 from api.requests import Incoming
@@ -44,7 +44,7 @@ class Accepted:
 T = TypeVar("T")
 
 Outcome = Answer | StoredOperation
-ReadFunction = Callable[[Read], Answer | Held]
+ReadFunction = Callable[[Read], Answer | Held | Later]
 WriteFunction = Callable[[Write], Outcome]
 
 
@@ -61,18 +61,22 @@ def authenticate(connection: Connection, incoming: Incoming) -> Credential:
     return credential
 
 
-def run_read(incoming: Incoming, function: ReadFunction) -> Answer | Held:
+def run_read(incoming: Incoming, function: ReadFunction) -> Answer | Held | Later:
     """Answer a GET from one read-only snapshot.
 
     A Review, its Drafts and the heads they meet are several statements: read at different moments, beside a merge,
     they showed blockers that never were.
     """
-    with incoming.services.engine.connect() as connection:
-        connection.execution_options(postgresql_readonly=True, isolation_level="REPEATABLE READ")
+    with open_reading(incoming.services.engine) as connection:
         call = Read(incoming, authenticate(connection, incoming), connection)
         outcome = function(call)
     _require_admission(call)
     return outcome
+
+
+def open_reading(engine: Engine) -> Connection:
+    """A connection whose transaction only reads, from one snapshot; whoever asked closes it."""
+    return engine.connect().execution_options(postgresql_readonly=True, isolation_level="REPEATABLE READ")
 
 
 def run_write(incoming: Incoming, function: WriteFunction) -> Answer | Accepted:

@@ -61,4 +61,5 @@ class _Server(uvicorn.Server):
         services: Services | None = getattr(self.config.app.state, "services", None)  # type: ignore[union-attr]
         if services is not None:
             services.operations.close()
+            services.followers.close()
         await super().shutdown(sockets)

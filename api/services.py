@@ -6,6 +6,7 @@ from typing import cast
 from sqlalchemy import Engine
 from starlette.requests import HTTPConnection
 
+from api.following import Followers
 from api.waiting import OperationListener
 from models.settings import Settings
 from workflows.delivery import DeliveryLoop
@@ -13,11 +14,12 @@ from workflows.delivery import DeliveryLoop
 
 @dataclass(slots=True)
 class Services:
-    """Engine, LISTEN connection and delivery loop; `was_ready` is whether it has been ready."""
+    """Engine, LISTEN connection, followers of the feed and delivery loop; `was_ready` is whether it has been ready."""
 
     settings: Settings
     engine: Engine
     operations: OperationListener
+    followers: Followers
     delivery: DeliveryLoop
     was_ready: bool = False
 
