@@ -9,7 +9,9 @@ from api import (
     audit,
     comments,
     commits,
+    draft_events,
     drafts,
+    events,
     health,
     imports,
     me,
@@ -41,6 +43,7 @@ RESOURCES: tuple[Routes, ...] = (
     projects.routes,
     members.routes,
     drafts.routes,
+    draft_events.routes,
     reviews.routes,
     review_commands.routes,
     imports.routes,
@@ -49,6 +52,7 @@ RESOURCES: tuple[Routes, ...] = (
     org_memories.routes,
     selections.routes,
     operations.routes,
+    events.routes,
 )
 
 
