@@ -113,6 +113,7 @@ class Reconciliation:
         comparisons: every Memory that it touches, in the order in which they are first named.
         conflicts: in the order of `comparisons`; empty when it is clean.
         texts: the texts that merging made, by their blob id.
+        asking: the Memories that bringing it up to date would not leave as the Draft has them.
         keeps_result: whether it may be brought up to date without asking (publication.md §3).
     """
 
@@ -120,6 +121,7 @@ class Reconciliation:
     comparisons: list[Comparison] = field(default_factory=list)
     conflicts: list[Conflict] = field(default_factory=list)
     texts: dict[BlobId, str] = field(default_factory=dict)
+    asking: list[MemoryId] = field(default_factory=list)
     keeps_result: bool = True
 
     @property

@@ -1,27 +1,43 @@
 """What a Review's evaluation takes and gives: its Drafts, what they meet, and the outcome (publication.md §4)."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from models.errors import DraftEmpty, Problem
-from models.identifiers import DraftId, MemoryId, ProjectId, final_id
+from models.identifiers import BlobId, DraftId, MemoryId, ProjectId, final_id
+from models.rules.conflicts import ContestedField, Reconciliation
 from models.rules.folding import Action, DraftOperation
 from models.rules.hashes import result_hash
 from models.rules.states import MemoryState, State
 
+Confirmed = Mapping[DraftId, Mapping[MemoryId, State]]
+"""By Draft whose candidate the caller confirms, the states that resolve its conflicts; of a clean one, none."""
+
 
 @dataclass(frozen=True, slots=True)
 class ProposedDraft:
-    """One Draft of a Review: its operations and the organization version it started from."""
+    """One Draft of a Review: its operations and the organization version it started from.
+
+    `overlay` has the Memories that it found as an earlier Draft of the Review left them, and not as its base has them.
+    """
 
     draft_id: DraftId
     base_version: int
     operations: Sequence[DraftOperation]
+    overlay: Mapping[MemoryId, State] = field(default_factory=dict)
 
     @property
     def creates(self) -> set[MemoryId]:
         """The ids, provisional or carried, that its creates name."""
-        return {operation.memory_id for operation in self.operations if operation.action is Action.CREATE}
+        return self._named_by(Action.CREATE)
+
+    @property
+    def restores(self) -> set[MemoryId]:
+        """The ids that its restores name."""
+        return self._named_by(Action.RESTORE)
+
+    def _named_by(self, action: Action) -> set[MemoryId]:
+        return {operation.memory_id for operation in self.operations if operation.action is action}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +51,11 @@ class Surroundings:
         selected: touched Memories that the project's selection holds.
         occupants: paths of active Memories at, above or below the paths of the result.
         changed_since: by base version, the occupants that Current created, moved or edited since.
+        read: the text of a body; asked only where three bodies differ.
+        is_free: whether a path collides with no active Memory of Current, leaving out those that are touched.
+        states_at: the states that Memories had at a version; asked only of occupants that are in the way.
         taken: final ids of what the Drafts create that are a Memory's already, active or archived.
+        elsewhere: what the author's other Drafts create; only for a Draft that is looked at before it is submitted.
     """
 
     version: int
@@ -44,25 +64,45 @@ class Surroundings:
     selected: Collection[MemoryId]
     occupants: Mapping[MemoryId, str]
     changed_since: Mapping[int, Collection[MemoryId]]
+    read: Callable[[BlobId], str]
+    is_free: Callable[[str], bool]
+    states_at: Callable[[Collection[MemoryId], int], Mapping[MemoryId, MemoryState]]
     taken: Collection[MemoryId] = ()
+    elsewhere: Mapping[MemoryId, MemoryState] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Evaluation:
-    """The outcome: final states by provisional or existing id, which Drafts gave them, and every blocker.
+    """The outcome: final states by provisional or existing id, how each Draft stands, and every blocker.
 
-    `current` has the touched Memories that are active now, `created` the final ids of what the Drafts create.
-    `placed_by` is the Draft that a Memory has its final path from: the last one that moved it, else the first one that
-    touched it.
+    Args:
+        current: the touched Memories that are active now.
+        states: what the Drafts come to, by the ids that their operations name.
+        bases: where each of them started from.
+        results: by Draft, what it makes of each Memory that it touches, in the order in which they are first named.
+        reconciliations: by Draft, in their order, how it stands to what plays Current for it.
+        texts: the texts that merging made, by blob id; some of them are in no state in the end.
+        made: the final ids of what the Drafts create, whatever became of it.
+        restored: the ids that their restores name, whatever became of them.
+        first_touched_by: the first Draft that names the Memory.
+        moved_by: the last Draft that gave the Memory its path; none where it stands at the path that Current has.
+        changed_by: by Memory, the last Draft that changed each of its fields.
+        blockers: all that is in the way, each with its `draft_id`.
+        empty: the Drafts that change nothing; in the way of a submission only.
+        needs_reconciliation: the Drafts that need a confirmed candidate and have none.
     """
 
     current: Mapping[MemoryId, MemoryState] = field(default_factory=dict)
     states: dict[MemoryId, State] = field(default_factory=dict)
     bases: dict[MemoryId, State] = field(default_factory=dict)
-    created: set[MemoryId] = field(default_factory=set)
+    results: dict[DraftId, dict[MemoryId, State]] = field(default_factory=dict)
+    reconciliations: dict[DraftId, Reconciliation] = field(default_factory=dict)
+    texts: dict[BlobId, str] = field(default_factory=dict)
+    made: set[MemoryId] = field(default_factory=set)
+    restored: set[MemoryId] = field(default_factory=set)
     first_touched_by: dict[MemoryId, ProposedDraft] = field(default_factory=dict)
-    last_touched_by: dict[MemoryId, ProposedDraft] = field(default_factory=dict)
-    placed_by: dict[MemoryId, ProposedDraft] = field(default_factory=dict)
+    moved_by: dict[MemoryId, ProposedDraft] = field(default_factory=dict)
+    changed_by: dict[MemoryId, dict[ContestedField, DraftId]] = field(default_factory=dict)
     blockers: list[Problem] = field(default_factory=list)
     empty: list[DraftEmpty] = field(default_factory=list)
     needs_reconciliation: set[DraftId] = field(default_factory=set)
@@ -71,6 +111,12 @@ class Evaluation:
     def final_states(self) -> dict[MemoryId, State]:
         """The final states by the ids they will have once merged."""
         return {final_id(memory_id): state for memory_id, state in self.states.items()}
+
+    @property
+    def created(self) -> set[MemoryId]:
+        """The final ids of what the Drafts create or restore and that exists in the end: the project selects them."""
+        final = self.final_states
+        return {memory_id for memory_id in self.made | self.restored if final.get(memory_id) is not None}
 
     @property
     def changed(self) -> dict[MemoryId, State]:
@@ -84,4 +130,4 @@ class Evaluation:
 
     def creates(self, memory_id: MemoryId) -> bool:
         """Whether the Drafts create it: under a provisional id, or under a final one that an import carries."""
-        return final_id(memory_id) in self.created
+        return final_id(memory_id) in self.made

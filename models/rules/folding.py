@@ -1,11 +1,11 @@
 """Folding: the ordered operations of a Draft become the final state of every Memory they name (publication.md §2)."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from models.errors import DuplicateId, OperationInvalid, Problem, TargetMissing
-from models.identifiers import MemoryId
+from models.identifiers import MemoryId, is_provisional
 from models.rules.states import Body, MemoryState, State
 
 
@@ -16,14 +16,15 @@ class Action(StrEnum):
     UPDATE = "update"
     RENAME = "rename"
     DELETE = "delete"
+    RESTORE = "restore"
 
 
 @dataclass(frozen=True, slots=True)
 class DraftOperation:
     """One accepted operation: its target resolved to an id, its path and texts already normalized.
 
-    `create` carries `path`, `body` and perhaps `description`; `update` carries `body`, `description` or both;
-    `rename` carries `new_path`; `delete` carries nothing.
+    `create` and `restore` carry `path`, `body` and perhaps `description`; `update` carries `body`, `description` or
+    both; `rename` carries `new_path`; `delete` carries nothing.
     """
 
     action: Action
@@ -44,6 +45,7 @@ def fold_what_holds(
     refused: list[Problem] | None = None,
     *,
     check: Callable[[DraftOperation], None] = _nothing,
+    converging: bool = False,
 ) -> dict[MemoryId, State]:
     """The final states in the order they are first named, without the operations that are refused.
 
@@ -54,12 +56,19 @@ def fold_what_holds(
         base: what was active at the Draft's base and, in a Review, what earlier Drafts made.
         refused: takes the refusals, each with `index`.
         check: refuses an operation by itself, by OperationInvalid.
+        converging: whether the base may have moved on since the operations were accepted, under a Draft whose result
+            it left equal: what is to be deleted or restored may be so already, and is not refused for it.
     """
     states: dict[MemoryId, State] = {}
-    for index, operation in enumerate(operations):
+    in_order = list(operations)
+    done = _done_already(in_order, base) if converging else {}
+    for index, operation in enumerate(in_order):
         try:
             check(operation)
-            apply(states, base, operation, index)
+            if index in done:
+                states[operation.memory_id] = done[index]
+            else:
+                apply(states, base, operation, index)
         except (OperationInvalid, TargetMissing, DuplicateId) as problem:
             problem.context["index"] = index
             if refused is not None:
@@ -78,9 +87,12 @@ def apply(
     Raises:
         TargetMissing: the target does not exist at this point.
         DuplicateId: a create names an id that is known already, deleted or not.
+        OperationInvalid: a restore names a Memory that is active at this point.
     """
     if operation.action is Action.CREATE:
         states[operation.memory_id] = _created(states, base, operation, index)
+    elif operation.action is Action.RESTORE:
+        states[operation.memory_id] = _restored(states, base, operation, index)
     else:
         states[operation.memory_id] = _changed(_target(states, base, operation, index), operation)
 
@@ -103,6 +115,31 @@ def resolve_path(path: str, states: Mapping[MemoryId, State], base_at_path: Memo
     return None if base_at_path in states else base_at_path
 
 
+def _done_already(operations: Sequence[DraftOperation], base: Mapping[MemoryId, MemoryState]) -> dict[int, State]:
+    """What operations come to that have nothing left to do, by their index.
+
+    They are those on an existing Memory that the base no longer has, up to the one that deletes it, and the restore of
+    one that the base has again.
+    """
+    done: dict[int, State] = {}
+    towards: dict[MemoryId, list[int]] = {}
+    settled: set[MemoryId] = set()
+    for index, operation in enumerate(operations):
+        memory_id = operation.memory_id
+        if memory_id in settled or is_provisional(memory_id):
+            continue
+        if memory_id in base or operation.action in (Action.CREATE, Action.RESTORE):
+            settled.add(memory_id)
+            if memory_id in base and operation.action is Action.RESTORE:
+                done[index] = _placed(operation)
+            continue
+        towards.setdefault(memory_id, []).append(index)
+        if operation.action is Action.DELETE:
+            settled.add(memory_id)
+            done |= dict.fromkeys(towards[memory_id])
+    return done
+
+
 def _created(
     states: Mapping[MemoryId, State],
     base: Mapping[MemoryId, MemoryState],
@@ -112,8 +149,26 @@ def _created(
     memory_id = operation.memory_id
     if memory_id in states or memory_id in base:
         raise DuplicateId(f"{memory_id} is the id of another Memory.", index=index, memory_id=memory_id)
+    return _placed(operation)
+
+
+def _restored(
+    states: Mapping[MemoryId, State],
+    base: Mapping[MemoryId, MemoryState],
+    operation: DraftOperation,
+    index: int,
+) -> MemoryState:
+    memory_id = operation.memory_id
+    if (states[memory_id] if memory_id in states else base.get(memory_id)) is not None:
+        raise OperationInvalid(
+            f"{memory_id} is active at this point of the Draft.", index=index, field="memory_id", rule="active"
+        )
+    return _placed(operation)
+
+
+def _placed(operation: DraftOperation) -> MemoryState:
     if operation.path is None or operation.body is None:
-        raise ValueError("a create carries a path and a body")
+        raise ValueError("a create or restore carries a path and a body")
     return MemoryState(path=operation.path, description=operation.description or "", body=operation.body)
 
 

@@ -1,6 +1,6 @@
 """A Review's Drafts, evaluated in order against Current: final states, and all that is in the way (publication.md §4).
 
-The results of the earlier Drafts play Current for the next. Nothing here is written; submit, publication and
+The results of the earlier Drafts play Current for the next. Nothing here is written; submit, rebase, publication and
 mergeability all ask this one question.
 """
 
@@ -9,41 +9,53 @@ from collections.abc import Iterator, Mapping, Sequence
 from models.errors import DraftEmpty, DuplicateId, MemoryNotSelected, Problem
 from models.identifiers import MemoryId, final_id
 from models.rules.bodies import accept_description
-from models.rules.currency import keeps_result
-from models.rules.evaluation import Evaluation, ProposedDraft, Surroundings
+from models.rules.evaluation import Confirmed, Evaluation, ProposedDraft, Surroundings
 from models.rules.folding import Action, DraftOperation, fold_what_holds
 from models.rules.paths import accept_path
-from models.rules.review_places import meetings, occupied, reconciliation_required
+from models.rules.resolutions import offer_resolutions
+from models.rules.review_places import judge_places
+from models.rules.review_standing import Standing, compare, confirmation_needed, text_reader
 from models.rules.states import MemoryState, State
 
+NOTHING_CONFIRMED: Confirmed = {}
 
-def evaluate(drafts: Sequence[ProposedDraft], surroundings: Surroundings) -> Evaluation:
-    """Fold the Drafts in order and name every blocker, each with its `draft_id`."""
+
+def evaluate(
+    drafts: Sequence[ProposedDraft], surroundings: Surroundings, confirmed: Confirmed = NOTHING_CONFIRMED
+) -> Evaluation:
+    """Fold the Drafts in order, tell how each stands to Current, and name every blocker with its `draft_id`.
+
+    A Draft of `confirmed` needs no confirmation any more, unless one of its conflicts is left without a state.
+    """
     evaluation = Evaluation(current=surroundings.current)
     for draft in drafts:
-        _take_draft(evaluation, draft, surroundings)
-    evaluation.blockers.extend(meetings(evaluation, [draft.draft_id for draft in drafts]))
-    evaluation.blockers.extend(occupied(evaluation, surroundings))
+        _take_draft(evaluation, draft, surroundings, confirmed)
+    evaluation.blockers.extend(judge_places(evaluation, surroundings, confirmed))
+    evaluation.blockers.extend(confirmation_needed(evaluation))
+    offer_resolutions(
+        list(evaluation.reconciliations.values()),
+        final=evaluation.states,
+        is_free=surroundings.is_free,
+        read=text_reader(evaluation, surroundings),
+    )
     return evaluation
 
 
-def _take_draft(evaluation: Evaluation, draft: ProposedDraft, surroundings: Surroundings) -> None:
+def _take_draft(evaluation: Evaluation, draft: ProposedDraft, surroundings: Surroundings, confirmed: Confirmed) -> None:
     duplicates = _duplicates(evaluation, draft, surroundings)
-    known = _known_to(evaluation, draft, surroundings)
-    evaluation.created |= {final_id(memory_id) for memory_id in draft.creates}
-    states, refused = _fold(draft, known)
+    standing = Standing(evaluation, draft, surroundings)
+    evaluation.made |= {final_id(memory_id) for memory_id in draft.creates}
+    evaluation.restored |= draft.restores
+    states, refused = _fold(draft, standing.base)
     evaluation.blockers.extend([*duplicates, *refused])
-    if not duplicates and not refused:
-        _judge_draft(evaluation, draft, states, surroundings)
-    base = surroundings.bases.get(draft.base_version, {})
-    for memory_id, state in states.items():
-        before = evaluation.states.get(memory_id)
-        if before is None or state is None or before.path != state.path:
-            evaluation.placed_by[memory_id] = draft
-        evaluation.states[memory_id] = state
-        evaluation.bases.setdefault(memory_id, base.get(memory_id))
-        evaluation.first_touched_by.setdefault(memory_id, draft)
-        evaluation.last_touched_by[memory_id] = draft
+    results = compare(evaluation, standing, states, confirmed.get(draft.draft_id))
+    if not duplicates and not refused and all(state == standing.current.get(name) for name, state in results.items()):
+        evaluation.empty.append(DraftEmpty("The Draft's result equals Current.", draft_id=draft.draft_id))
+    missing = {problem.context.get("memory_id") for problem in [*duplicates, *refused]}
+    evaluation.blockers.extend(
+        _unselected(evaluation, draft, [name for name in results if name not in missing], surroundings)
+    )
+    _keep(evaluation, standing, results)
 
 
 def _duplicates(evaluation: Evaluation, draft: ProposedDraft, surroundings: Surroundings) -> list[Problem]:
@@ -64,25 +76,10 @@ def _duplicates(evaluation: Evaluation, draft: ProposedDraft, surroundings: Surr
     ]
 
 
-def _known_to(evaluation: Evaluation, draft: ProposedDraft, surroundings: Surroundings) -> dict[MemoryId, MemoryState]:
-    """What a Draft's operations find: what stood at its base, and what earlier Drafts create.
-
-    Not what it creates itself: where such an id is taken, what is proposed under it is shown all the same.
-    """
-    base = surroundings.bases.get(draft.base_version, {})
-    known: dict[MemoryId, MemoryState] = {}
-    for memory_id in {operation.memory_id for operation in draft.operations} - draft.creates:
-        made = evaluation.states.get(memory_id) if evaluation.creates(memory_id) else None
-        state = made or base.get(memory_id)
-        if state is not None:
-            known[memory_id] = state
-    return known
-
-
 def _fold(draft: ProposedDraft, base: Mapping[MemoryId, MemoryState]) -> tuple[dict[MemoryId, State], list[Problem]]:
     """The fold, leaving out what is refused: a Review whose Drafts lost a sibling still shows what is left."""
     refused: list[Problem] = []
-    states = fold_what_holds(draft.operations, base, refused, check=_check_syntax)
+    states = fold_what_holds(draft.operations, base, refused, check=_check_syntax, converging=True)
     for problem in refused:
         problem.context["draft_id"] = draft.draft_id
     # Named is touched: the result hash covers it, even where nothing came of it.
@@ -99,71 +96,28 @@ def _check_syntax(operation: DraftOperation) -> None:
         accept_description(operation.description)
 
 
-def _judge_draft(
-    evaluation: Evaluation, draft: ProposedDraft, states: Mapping[MemoryId, State], surroundings: Surroundings
-) -> None:
-    base = surroundings.bases.get(draft.base_version, {})
-    if all(state == _before(evaluation, memory_id, surroundings) for memory_id, state in states.items()):
-        evaluation.empty.append(DraftEmpty("The Draft's result equals Current.", draft_id=draft.draft_id))
-    existing = [memory_id for memory_id in states if not evaluation.creates(memory_id)]
-    evaluation.blockers.extend(_unselected(draft, existing, base, surroundings))
-    conflicts = [
-        *_overlaps(evaluation, draft, existing),
-        *_changed_upstream(draft, {memory_id: states[memory_id] for memory_id in existing}, base, surroundings),
-    ]
-    if conflicts:
-        evaluation.needs_reconciliation.add(draft.draft_id)
-        evaluation.blockers.extend(conflicts)
-
-
-def _changed_upstream(
-    draft: ProposedDraft,
-    states: Mapping[MemoryId, State],
-    base: Mapping[MemoryId, MemoryState],
-    surroundings: Surroundings,
-) -> list[Problem]:
-    """Existing Memories whose final state would not stay equal on Current (publication.md §3)."""
-    if draft.base_version == surroundings.version:
-        return []
-    return [
-        reconciliation_required(draft, "Current changed what this Draft changes.", memory_id=memory_id)
-        for memory_id in sorted(keeps_result(states=states, base=base, current=surroundings.current))
-    ]
-
-
-def _before(evaluation: Evaluation, memory_id: MemoryId, surroundings: Surroundings) -> State:
-    if memory_id in evaluation.states:
-        return evaluation.states[memory_id]
-    return surroundings.current.get(memory_id)
-
-
 def _unselected(
-    draft: ProposedDraft,
-    existing: Sequence[MemoryId],
-    base: Mapping[MemoryId, MemoryState],
-    surroundings: Surroundings,
+    evaluation: Evaluation, draft: ProposedDraft, touched: Sequence[MemoryId], surroundings: Surroundings
 ) -> Iterator[Problem]:
-    for memory_id in existing:
-        deleted_upstream = memory_id in base and memory_id not in surroundings.current
-        if memory_id not in surroundings.selected and not deleted_upstream:
+    """Memories that the project does not select, leaving out what is to be created or restored or is gone already."""
+    for memory_id in touched:
+        selected_at_merge = evaluation.creates(memory_id) or memory_id in evaluation.restored
+        if (
+            not selected_at_merge
+            and memory_id not in surroundings.selected
+            and memory_id not in surroundings.elsewhere
+            and memory_id in surroundings.current
+        ):
             yield MemoryNotSelected(
                 f"{memory_id} is not in the project's selection.", memory_id=memory_id, draft_id=draft.draft_id
             )
 
 
-def _overlaps(evaluation: Evaluation, draft: ProposedDraft, existing: Sequence[MemoryId]) -> list[Problem]:
-    """Existing Memories that an earlier Draft of the Review changes as well."""
-    earlier = {
-        memory_id: evaluation.last_touched_by[memory_id].draft_id
-        for memory_id in existing
-        if memory_id in evaluation.last_touched_by
-    }
-    return [
-        reconciliation_required(
-            draft,
-            "An earlier Draft of this Review changes the same Memory.",
-            memory_id=memory_id,
-            other={"draft_id": draft_id},
-        )
-        for memory_id, draft_id in earlier.items()
-    ]
+def _keep(evaluation: Evaluation, standing: Standing, results: Mapping[MemoryId, State]) -> None:
+    draft = standing.draft
+    evaluation.results[draft.draft_id] = dict(results)
+    for memory_id, state in results.items():
+        evaluation.states[memory_id] = state
+        evaluation.bases.setdefault(memory_id, standing.base.get(memory_id))
+        evaluation.first_touched_by.setdefault(memory_id, draft)
+        standing.record_changes(memory_id, state)

@@ -1,18 +1,38 @@
 """Load what a Review's Drafts meet, and ask the rule (`models.rules.review`)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, text
 
-from models.identifiers import MemoryId, OrganizationId, ProjectId, final_id, is_provisional
-from models.rules.evaluation import Evaluation, ProposedDraft, Surroundings
+from models.identifiers import BlobId, DraftId, MemoryId, OrganizationId, ProjectId, final_id, is_provisional
+from models.rules.evaluation import Confirmed, Evaluation, ProposedDraft, Surroundings
 from models.rules.paths import path_key
-from models.rules.review import evaluate
-from models.rules.states import MemoryState
+from models.rules.review import NOTHING_CONFIRMED, evaluate
+from models.rules.states import MemoryState, State
+from models.store.draft_bases import read_overlays
 from models.store.drafts import fold_operations
 from models.store.locks import DraftRow
 from models.store.memories import changed_since, given_ids, heads, occupants, states_at
 from models.store.projections import selects
+from models.store.provisional import creators_of, made_elsewhere
+
+NO_TEXTS: Mapping[BlobId, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Elsewhere:
+    """What the author's other Drafts create, and which Drafts those are."""
+
+    states: Mapping[MemoryId, MemoryState] = field(default_factory=dict)
+    draft_ids: list[DraftId] = field(default_factory=list)
+
+
+NOTHING_ELSEWHERE = _Elsewhere()
+
+KEPT_TEXTS = 128
+"""So many texts are kept while Drafts are compared, 32 MB at most; resolutions ask for what merging has read."""
 
 
 def evaluate_drafts(
@@ -21,20 +41,34 @@ def evaluate_drafts(
     project_id: ProjectId,
     version: int,
     drafts: Sequence[DraftRow],
+    *,
+    confirmed: Confirmed = NOTHING_CONFIRMED,
+    texts: Mapping[BlobId, str] = NO_TEXTS,
+    alone: bool = False,
 ) -> Evaluation:
     """Evaluate Drafts, in order, against the organization's `version`, its present one.
 
     Consistent when the coordination row is locked; otherwise a snapshot that may be past by the time it is read.
+
+    Args:
+        connection: any.
+        org_id: the organization.
+        project_id: the Drafts' project.
+        version: the organization's version now.
+        drafts: as their rows are now.
+        confirmed: by Draft whose candidate is confirmed, the states that resolve its conflicts.
+        texts: the texts of those states.
+        alone: whether they are looked at before they are submitted: what the author's other Drafts create exists then.
     """
-    operations = fold_operations(connection, org_id, [draft.draft_id for draft in drafts])
-    proposed = [ProposedDraft(draft.draft_id, draft.base_version, operations[draft.draft_id]) for draft in drafts]
+    proposed = _proposed(connection, org_id, drafts)
+    elsewhere = _made_elsewhere(connection, drafts, proposed) if alone else NOTHING_ELSEWHERE
     touched = _existing(proposed)
     current = heads(connection, org_id, touched)
     bases = {
         base: current if base == version else states_at(connection, org_id, touched, base)
         for base in {draft.base_version for draft in proposed}
     }
-    standing = occupants(connection, org_id, _probed_keys(proposed, bases))
+    standing = occupants(connection, org_id, _probed_keys(proposed, [*bases.values(), elsewhere.states], confirmed))
     return evaluate(
         proposed,
         Surroundings(
@@ -46,9 +80,37 @@ def evaluate_drafts(
             changed_since={
                 base: changed_since(connection, org_id, standing, base) for base in bases if base != version
             },
+            read=_reader(connection, org_id, [draft.draft_id for draft in drafts] + elsewhere.draft_ids, texts),
+            is_free=lambda path: not occupants(connection, org_id, [path_key(path)]).keys() - touched,
+            states_at=partial(states_at, connection, org_id),
             taken=given_ids(connection, org_id, _created(proposed)),
+            elsewhere=elsewhere.states,
         ),
+        confirmed,
     )
+
+
+def _proposed(connection: Connection, org_id: OrganizationId, drafts: Sequence[DraftRow]) -> list[ProposedDraft]:
+    draft_ids = [draft.draft_id for draft in drafts]
+    operations = fold_operations(connection, org_id, draft_ids)
+    overlays = read_overlays(connection, org_id, draft_ids)
+    return [
+        ProposedDraft(draft.draft_id, draft.base_version, operations[draft.draft_id], overlays[draft.draft_id])
+        for draft in drafts
+    ]
+
+
+def _made_elsewhere(
+    connection: Connection, drafts: Sequence[DraftRow], proposed: Sequence[ProposedDraft]
+) -> _Elsewhere:
+    states: dict[MemoryId, MemoryState] = {}
+    draft_ids: list[DraftId] = []
+    for row, draft in zip(drafts, proposed, strict=True):
+        named = {operation.memory_id for operation in draft.operations if is_provisional(operation.memory_id)}
+        if lacking := named - draft.creates:
+            states |= made_elsewhere(connection, row, lacking)
+            draft_ids += creators_of(connection, row, lacking).values()
+    return _Elsewhere(states, draft_ids)
 
 
 def _existing(drafts: Sequence[ProposedDraft]) -> set[MemoryId]:
@@ -60,10 +122,37 @@ def _created(drafts: Sequence[ProposedDraft]) -> set[MemoryId]:
     return {final_id(memory_id) for draft in drafts for memory_id in draft.creates}
 
 
-def _probed_keys(drafts: Sequence[ProposedDraft], bases: Mapping[int, Mapping[MemoryId, MemoryState]]) -> list[str]:
+def _probed_keys(
+    drafts: Sequence[ProposedDraft], found: Sequence[Mapping[MemoryId, MemoryState]], confirmed: Confirmed
+) -> list[str]:
     """The keys of every path that may be in the result; one too many costs a probe and decides nothing."""
     named = {
         path for draft in drafts for operation in draft.operations for path in (operation.path, operation.new_path)
     }
-    kept = {state.path for states in bases.values() for state in states.values()}
+    sides: list[Mapping[MemoryId, State]] = [*found, *confirmed.values(), *(draft.overlay for draft in drafts)]
+    kept = {state.path for states in sides for state in states.values() if state is not None}
     return sorted({path_key(path) for path in named | kept if path is not None})
+
+
+TEXT = text("""
+    select content from blobs where org_id = :org_id and blob_id = :blob_id
+    union all
+    select content from draft_operations
+    where org_id = :org_id and draft_id = any(:draft_ids) and blob_id = :blob_id
+    limit 1
+""")
+
+
+def _reader(
+    connection: Connection, org_id: OrganizationId, draft_ids: Sequence[DraftId], texts: Mapping[BlobId, str]
+) -> Callable[[BlobId], str]:
+    """Reads texts one by one, since only those of Memories whose bodies have to be merged are asked for."""
+
+    @lru_cache(maxsize=KEPT_TEXTS)
+    def read(blob_id: BlobId) -> str:
+        if blob_id in texts:
+            return texts[blob_id]
+        found = {"org_id": org_id, "draft_ids": list(draft_ids), "blob_id": blob_id}
+        return str(connection.execute(TEXT, found).scalar_one())
+
+    return read
