@@ -40,8 +40,8 @@ def accept_operations(
     draft: DraftRow,
     existing: Sequence[DraftOperation],
     proposed: Sequence[ProposedOperation],
-) -> None:
-    """Store operations after the existing ones of a locked Draft; all of them, or none.
+) -> Sequence[NewDraftOperation]:
+    """Store operations after the existing ones of a locked Draft, all of them or none; as they were accepted.
 
     Raises:
         OperationInvalid: a path or text breaks a rule, or the Draft would hold too many (`index`, `field`, `rule`).
@@ -61,6 +61,7 @@ def accept_operations(
     accepted = _resolve(existing, tidy, base)
     _require_selected(tx, draft, base.states, accepted)
     append_operations(tx, draft.draft_id, len(existing), accepted)
+    return accepted
 
 
 def _tidy(index: int, operation: ProposedOperation) -> ProposedOperation:

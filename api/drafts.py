@@ -199,10 +199,11 @@ def _require_writable(call: Write, draft_id: str) -> None:
 
 
 def _proposed(operations: Sequence[OperationInput]) -> list[ProposedOperation]:
-    return [_one_proposed(operation) for operation in operations]
+    return [proposed_operation(operation) for operation in operations]
 
 
-def _one_proposed(operation: OperationInput) -> ProposedOperation:
+def proposed_operation(operation: OperationInput) -> ProposedOperation:
+    """An operation as it was sent."""
     action = Action(operation.action)
     if isinstance(operation, CreateOperation):
         content = operation.content

@@ -7,10 +7,11 @@ it: so nothing is done by what is mentioned, only by the body once it has been j
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from urllib.parse import parse_qsl
 
 from pydantic import JsonValue
 
-from api.calls import Write
+from api.calls import Read, Write
 from models.schemas.common import MAX_ID_CHARACTERS, broken_text_rule
 
 
@@ -38,6 +39,18 @@ class Mentions:
         if member is None:
             return list(_plausible(listed))
         return list(_plausible([item.get(member) for item in listed if isinstance(item, dict)]))
+
+
+def mentioned_id(call: Read, name: str) -> str | None:
+    """The id in a query parameter that is given once; None also where it is no plausible one."""
+    given = parse_qsl(call.incoming.query.decode("latin-1"), keep_blank_values=True)
+    values: list[JsonValue] = [value for each, value in given if each == name]
+    return next(_plausible(values), None) if len(values) == 1 else None
+
+    def objects(self, name: str) -> list["Mentions"]:
+        """What each object in a list names."""
+        listed = self.members.get(name)
+        return [Mentions(item) for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
 
 
 def _plausible(values: list[JsonValue]) -> Iterator[str]:

@@ -146,6 +146,17 @@ def set_draft(tx: Transaction, draft_id: DraftId, *, title: str | None = None) -
     )
 
 
+def grow_drafts(tx: Transaction, draft_ids: Collection[DraftId]) -> None:
+    """Grow the versions of Drafts by one."""
+    tx.connection.execute(
+        text("""
+            update drafts set version = version + 1, updated_at = :now
+            where org_id = :org_id and draft_id = any(:draft_ids)
+        """),
+        {"org_id": tx.org_id, "draft_ids": list(draft_ids), "now": tx.now},
+    )
+
+
 def set_status(
     tx: Transaction, draft_ids: Collection[DraftId], status: str, *, review_id: ReviewId | None = None
 ) -> None:
