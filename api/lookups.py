@@ -1,9 +1,12 @@
 """Finding what a path names, for whoever asks: 404 for what is not there and for what the caller may not know of."""
 
+from sqlalchemy import RowMapping
+
 from api.calls import Read
 from models.errors import Forbidden, NotFound
 from models.identifiers import DraftId, ImportId, ProjectId, ReviewId
 from models.store.access import ProjectAccess, require_project, require_review
+from models.store.commits import read_commit
 from models.store.drafts import read_draft
 from models.store.imports import read_import
 from models.store.locks import DraftRow, ImportRow, ReviewRow
@@ -29,6 +32,20 @@ def find_project(
         include_deleted=include_deleted,
         asked_for=asked_for,
     )
+
+
+def find_commit(call: Read, commit_id: str) -> RowMapping:
+    """A commit of the organization, or of a project that the caller may read.
+
+    Raises:
+        NotFound: there is none, or none that the caller may read.
+    """
+    commit = read_commit(call.connection, call.principal.org_id, commit_id)
+    if commit is None:
+        raise NotFound("There is no such commit.")
+    if commit["project_id"] is not None:
+        find_project(call, commit["project_id"], asked_for="commit")
+    return commit
 
 
 def find_own_draft(call: Read, draft_id: str) -> tuple[DraftRow, ProjectAccess]:

@@ -20,6 +20,12 @@ class CommitStateQuery(Query):
     local_commit_id: Optional[Id] = None
 
 
+class DeltaQuery(Query):
+    """What the client has, to become what it asks for."""
+
+    base: Annotated[Id, Field(description="a commit of the same chain, before or after")]
+
+
 class MemoriesQuery(ListQuery):
     """Which published Memories."""
 
@@ -117,6 +123,19 @@ class Snapshot(BaseModel):
 
     commit: CommitBody
     tree: TreeBody
+    blobs: list[BlobBody]
+    project_org_selection: CommitSelection | None
+
+
+class Delta(BaseModel):
+    """What makes one version of a chain another; applied to `base`, it gives exactly the tree of `target`."""
+
+    base: str
+    target: str
+    commit: CommitBody
+    tree_id: str
+    upserted: list[TreeEntry]
+    removed: list[str]
     blobs: list[BlobBody]
     project_org_selection: CommitSelection | None
 

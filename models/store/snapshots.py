@@ -1,87 +1,115 @@
-"""Snapshots: a commit with its whole tree and every text, as JSON (publication.md §5).
+"""Snapshots: a commit with its whole tree and every text, as JSON, part by part (publication.md §5).
 
-Read from interval rows and written row by row: a hundred thousand entries never become a hundred thousand objects.
+A hundred thousand entries never become a hundred thousand objects. What is kept from one part to the next is the hash
+of each bucket, and the ids of texts that several Memories have.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import orjson
-from sqlalchemy import Connection, RowMapping, TextClause, text
+from sqlalchemy import Row, RowMapping, text
 
-from models.rules.hashes import SELECTION_ENTRY_ID
+from models.identifiers import BlobId, MemoryId
+from models.rules.growing_tree import GrowingTree
 from models.schemas.commits import CommitBody
+from models.store.versions import (
+    PIECE_ROWS,
+    Connect,
+    Vanished,
+    Version,
+    joined_entries,
+    listed,
+    selection_json,
+    texts_json,
+)
 
-ROWS_A_FETCH = 1_000
-
-# What still holds, and what ended later: near the head little more than the entries themselves is read.
-OF_ORGANIZATION = """
+# Every Memory there ever was, looked up as it was then: how often it changed before and after costs nothing.
+ORGANIZATION_PIECE = text("""
+    select m.memory_id as id, v.path, v.description, v.blob_id, v.bucket, v.entry_digest
     from (
-        select * from memory_versions where org_id = :org_id and from_version <= :version and to_version is null
-        union all
-        select * from memory_versions where org_id = :org_id and from_version <= :version and to_version > :version
-    ) entries
-"""
-OF_PROJECT = """
+        select memory_id from memories
+        where org_id = :org_id and memory_id > :after order by memory_id limit :rows
+    ) m
+    left join lateral (
+        select path, description, blob_id, bucket, entry_digest, to_version from memory_versions
+        where org_id = :org_id and memory_id = m.memory_id and from_version <= :version
+        order by from_version desc limit 1
+    ) v on v.to_version is null or v.to_version > :version
+    order by m.memory_id
+""")
+PROJECT_PIECE = text("""
+    select memory_id as id, path, description, blob_id, bucket, entry_digest
     from projection_versions
+    where org_id = :org_id and project_id = :project_id and memory_id > :after
+      and from_version <= :version and (to_version is null or to_version > :version)
+    order by memory_id limit :rows
+""")
+
+ORGANIZATION_SHARED = text("""
+    select blob_id, min(memory_id) from memory_versions
+    where org_id = :org_id and from_version <= :version and (to_version is null or to_version > :version)
+    group by blob_id having count(*) > 1
+""")
+PROJECT_SHARED = text("""
+    select blob_id, min(memory_id) from projection_versions
     where org_id = :org_id and project_id = :project_id
       and from_version <= :version and (to_version is null or to_version > :version)
-"""
-
-ORGANIZATION_ENTRIES = text(f"""
-    select memory_id as id, 'memory' as type, 'org' as source, path, description, blob_id
-    {OF_ORGANIZATION} order by memory_id
+    group by blob_id having count(*) > 1
 """)
-PROJECT_ENTRIES = text(f"""
-    select memory_id as id,
-           case when path is null then 'project_org_selection' else 'memory' end as type,
-           case when path is null then 'config' else 'selected_org' end as source,
-           path, description, blob_id
-    {OF_PROJECT} order by memory_id
-""")
-# Each text is looked up by its id: a join with rows that are in no statistics yet may be planned as all with all.
-TEXTS = """
-    cross join lateral (select content from blobs where org_id = :org_id and blob_id = named.blob_id limit 1) b
-    order by named.blob_id
-"""
-ORGANIZATION_BLOBS = text(f"""
-    select named.blob_id, b.content from (select distinct blob_id {OF_ORGANIZATION}) named {TEXTS}
-""")  # noqa: S608  (constants)
-PROJECT_BLOBS = text(f"""
-    select named.blob_id, b.content from (select distinct blob_id {OF_PROJECT}) named {TEXTS}
-""")  # noqa: S608  (constants)
-SELECTION = text(f"""
-    select content from blobs
-    where org_id = :org_id and blob_id = (select blob_id {OF_PROJECT} and memory_id = :entry_id)
-""")  # noqa: S608  (constants)
+
+Entries = Sequence[Row[Any]]
 
 
-def snapshot_json(connection: Connection, commit: RowMapping) -> bytes:
-    """The JSON of a commit's `Snapshot`; a commit never changes, and neither does this."""
-    return b"".join(_parts(connection, commit))
+def snapshot_parts(connect: Connect, commit: RowMapping) -> Iterator[bytes]:
+    """The JSON of a commit's `Snapshot`; a commit never changes, and neither does this.
 
-
-def _parts(connection: Connection, commit: RowMapping) -> Iterator[bytes]:
-    of_organization = commit["scope"] == "org"
-    scope = {"org_id": commit["org_id"], "project_id": commit["project_id"], "version": commit["version"]}
+    Raises:
+        Vanished: between two parts, some of it has gone.
+    """
+    version = Version.of(commit)
     yield b'{"commit":' + CommitBody(**commit).model_dump_json().encode()
     yield b',"tree":{"tree_id":' + orjson.dumps(commit["tree_id"]) + b',"entries":['
-    yield from _rows(connection, ORGANIZATION_ENTRIES if of_organization else PROJECT_ENTRIES, scope)
+    yield from listed(_entries(connect, version, commit["tree_id"]))
     yield b']},"blobs":['
-    yield from _rows(connection, ORGANIZATION_BLOBS if of_organization else PROJECT_BLOBS, scope)
-    yield b'],"project_org_selection":'
-    yield b"null" if of_organization else _selection(connection, commit, scope)
-    yield b"}"
+    yield from listed(_texts(connect, version))
+    yield b'],"project_org_selection":' + selection_json(connect, commit) + b"}"
 
 
-def _rows(connection: Connection, statement: TextClause, scope: dict[str, object]) -> Iterator[bytes]:
-    """Rows as JSON objects with commas between them, fetched a thousand at a time."""
-    rows = connection.execute(statement, scope, execution_options={"yield_per": ROWS_A_FETCH}).mappings()
-    separator = b""
-    for partition in rows.partitions(ROWS_A_FETCH):
-        yield separator + orjson.dumps([dict(row) for row in partition])[1:-1]
-        separator = b","
+def _entries(connect: Connect, version: Version, tree_id: str) -> Iterator[bytes]:
+    """All entries by id, and the certainty that these are all."""
+    tree = GrowingTree()
+    for entries in _pieces(connect, version):
+        for entry in entries:
+            tree.add(entry.bucket, entry.entry_digest)
+        yield joined_entries(entries, version)
+    if tree.tree_id != tree_id:
+        raise Vanished
 
 
-def _selection(connection: Connection, commit: RowMapping, scope: dict[str, object]) -> bytes:
-    content = connection.execute(SELECTION, {**scope, "entry_id": SELECTION_ENTRY_ID}).scalar_one()
-    return orjson.dumps({"revision": commit["selection_revision"], "resource_ids": orjson.loads(content)})
+def _texts(connect: Connect, version: Version) -> Iterator[bytes]:
+    """Every text once, where the first entry that has it stands."""
+    shared = _shared(connect, version)
+    for entries in _pieces(connect, version):
+        first_held = [entry.blob_id for entry in entries if shared.get(entry.blob_id, entry.id) == entry.id]
+        yield from texts_json(connect, version.org_id, first_held)
+
+
+def _shared(connect: Connect, version: Version) -> Mapping[BlobId, MemoryId]:
+    """The first entry, by id, for each text that several entries have."""
+    statement = ORGANIZATION_SHARED if version.project_id is None else PROJECT_SHARED
+    return {row[0]: row[1] for row in connect().execute(statement, version.names)}
+
+
+def _pieces(connect: Connect, version: Version) -> Iterator[Entries]:
+    """The tree's entries by id, in pieces that are not empty."""
+    statement = ORGANIZATION_PIECE if version.project_id is None else PROJECT_PIECE
+    after = ""
+    while True:
+        rows = connect().execute(statement, {**version.names, "after": after, "rows": PIECE_ROWS}).all()
+        if not rows:
+            return
+        after = rows[-1].id
+        present = [row for row in rows if row.blob_id is not None]
+        if present:
+            yield present

@@ -22,7 +22,7 @@ def test_an_empty_chain_has_no_commit_and_nothing_to_download(api: Client) -> No
             "latest": None,
             "update_available": False,
             "download_url": None,
-            "incremental_supported": False,
+            "incremental_supported": True,
         }
         assert organization.owner.get(path, headers={"If-None-Match": '"ref-none"'}).status_code == 304
 
