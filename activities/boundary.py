@@ -61,7 +61,7 @@ def carry_out(
             log.warning("operation %s: database not reachable or busy, will retry", command.operation_id)
             return CommandOutcome(finished=False)
         log.exception("operation %s failed for an unforeseen reason", command.operation_id)
-        return _count(engine, command, clean_up)
+        return _count(engine, command, clean_up, takes_coordination=takes_coordination)
 
 
 def is_transient(error: BaseException) -> bool:
@@ -117,12 +117,16 @@ def _outcome(operation: StoredOperation, *, succeeded: bool) -> CommandOutcome:
     return CommandOutcome(finished=True, succeeded=succeeded, review_id=operation.review_id or "")
 
 
-def _count(engine: Engine, command: Command, clean_up: Sequence[CleanUp]) -> CommandOutcome:
+def _count(
+    engine: Engine, command: Command, clean_up: Sequence[CleanUp], *, takes_coordination: bool
+) -> CommandOutcome:
     org_id, operation_id = OrganizationId(command.org_id), OperationId(command.operation_id)
     try:
         with engine.begin() as connection:
             failing = count_failure(connection, org_id, operation_id)
             if failing is None:
+            if clean_up and takes_coordination:  # which a clean-up may need, and which is locked before the operation
+                lock_coordination(connection, org_id)
                 return CommandOutcome(finished=True)
             if failing.failures < MAX_FAILURES:
                 return CommandOutcome(finished=False)

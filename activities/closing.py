@@ -25,8 +25,18 @@ def withdraw_review(
     *,
     closed_reason: str,
     reason: str | None = None,
+    event: str = "withdrawn",
 ) -> None:
-    """End a Review without publishing; its submitted Drafts reopen. Review and Drafts are locked."""
+    """End a Review without publishing; its submitted Drafts reopen. Review and Drafts are locked.
+
+    Args:
+        tx: the transaction.
+        review: the Review.
+        drafts: its Drafts; those that are submitted in it reopen.
+        closed_reason: why it ends.
+        reason: what the actor said of it.
+        event: what the timeline calls it, `withdrawn` or `expired`.
+    """
     drop_approvals(tx, review.review_id)
     submitted = [draft for draft in drafts if draft.status == "submitted" and draft.review_id == review.review_id]
     set_status(tx, [draft.draft_id for draft in submitted], "open")
@@ -35,8 +45,8 @@ def withdraw_review(
     record_review(
         tx,
         withdrawn,
-        "withdrawn",
-        reason=reason or (None if closed_reason == "withdrawn" else closed_reason),
+        event,
+        reason=reason or (None if closed_reason in ("withdrawn", event) else closed_reason),
         before_hash=review.result_hash,
         detail={"reason": closed_reason},
     )

@@ -72,6 +72,15 @@ class ReviewAddress(Message):
     review_id: str
 
 
+class ReviewTimers(Message):
+    """A Review whose timer is due, by the clock of its workflow, and which lane a merge goes to."""
+
+    org_id: str
+    review_id: str
+    now: datetime
+    publication_workflow_id: str
+
+
 class DraftAddress(Message):
     """Which Draft."""
 

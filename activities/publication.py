@@ -16,6 +16,7 @@ from activities.messages import Command, PublishBatch, PublishedBatch
 from activities.recording import record_review, tell_drafts
 from activities.requests import MergeRequest
 from activities.scene import Scene, lock_scene, named_review, refuse, review_problems
+from activities.timers import skip_refused_publication
 from models.errors import ApprovalInvalidated, Problem, VersionConflict
 from models.identifiers import CommitId, MemoryId, OrganizationId, ReviewId, UserId, final_id
 from models.rules.approvals import Electorate, approvals_missing, require_merger
@@ -46,6 +47,9 @@ from models.store.trees import rehash_organization
 BATCH_SHARE = 0.5
 """A batch stops itself at this share of its start-to-close, and returns what is left (architecture.md §3)."""
 
+CLEAN_UP = (skip_refused_publication,)
+"""What else a refused merge changes."""
+
 
 class PublicationActivities:
     """The lane's activity, on one process's pool."""
@@ -65,7 +69,8 @@ class PublicationActivities:
             if time.monotonic() >= stop_at:
                 remaining.extend(batch.operation_ids[position:])
                 break
-            outcome = carry_out(self._engine, Command(org_id=batch.org_id, operation_id=operation_id), publish_review)
+            command = Command(org_id=batch.org_id, operation_id=operation_id)
+            outcome = carry_out(self._engine, command, publish_review, clean_up=CLEAN_UP)
             if outcome.finished:
                 review_ids.append(outcome.review_id)
             else:

@@ -7,8 +7,9 @@ from temporalio import activity
 
 from activities.boundary import carry_out
 from activities.decisions import decide, withdraw
-from activities.messages import Command, CommandOutcome, ReviewAddress, ReviewView
+from activities.messages import Command, CommandOutcome, ReviewAddress, ReviewTimers, ReviewView
 from activities.submissions import resubmit, submit
+from activities.timers import run_timers
 from models.identifiers import OrganizationId, ReviewId
 from models.schemas.reviews import ReviewBody
 from models.store.operations import OperationKind, StoredOperation
@@ -38,6 +39,11 @@ class ReviewActivities:
     def perform_review_command(self, command: Command) -> CommandOutcome:
         """Submit, resubmit, decide or withdraw."""
         return carry_out(self._engine, command, perform)
+
+    @activity.defn(no_thread_cancel_exception=True)
+    def run_review_timers(self, due: ReviewTimers) -> None:
+        """Do what is due of a Review's timers."""
+        run_timers(self._engine, due)
 
     @activity.defn(no_thread_cancel_exception=True)
     def read_review(self, address: ReviewAddress) -> ReviewView:

@@ -2,8 +2,16 @@
 
 from collections.abc import Sequence
 
+from activities.confirming import (
+    ConfirmedDrafts,
+    Named,
+    evaluate_confirmed,
+    read_confirmations,
+    refuse_or_propose,
+)
+from activities.rebasing import apply_confirmed
 from activities.recording import record_review, tell_drafts
-from activities.requests import DraftReference, ResubmitRequest, SubmitRequest
+from activities.requests import DraftReference, ResubmitRequest, SubmitRequest, unpack
 from activities.scene import Scene, archived, lock_scene, named_review, refuse, review_problems
 from models.errors import (
     DraftClosed,
@@ -19,7 +27,8 @@ from models.identifiers import DraftId, ProjectId, ReviewId
 from models.rules.evaluation import Evaluation
 from models.schemas.reviews import ReviewBody
 from models.store.access import require_project
-from models.store.drafts import keep_bodies, move_bases, set_status
+from models.store.candidates import keep_texts
+from models.store.drafts import move_bases, set_status
 from models.store.events import append_event
 from models.store.locks import (
     DraftRow,
@@ -65,7 +74,8 @@ def open_review(tx: Transaction, review_id: ReviewId, project_id: ProjectId, req
     locked = lock_drafts(tx.connection, tx.org_id, [reference.draft_id for reference in request.drafts])
     drafts = _named_drafts(tx, request.drafts, locked)
     problems = [*archived(project), *_draft_problems(request.drafts, drafts, project_id, review_id)]
-    evaluation = _evaluate(tx, ref, project_id, drafts, problems)
+    confirmed = _confirm(tx, ref, project_id, drafts, request.drafts, are_a_review=False)
+    drafts, evaluation = _bring_up_to_date(tx, ref, confirmed, problems)
     review = _new_review(tx, project_id, request, review_id, evaluation)
     insert_review(tx, review)
     _record_submission(tx, ref, review, drafts, evaluation, event="submitted")
@@ -84,11 +94,29 @@ def resubmit(tx: Transaction, operation: StoredOperation) -> ReviewBody:
         ),
         *_draft_problems(request.drafts, drafts, scene.review.project_id, scene.review.review_id),
     ]
-    evaluation = _evaluate(tx, scene.ref, scene.review.project_id, drafts, problems)
+    confirmed = _confirm(tx, scene.ref, scene.review.project_id, drafts, request.drafts, are_a_review=True)
+    drafts, evaluation = _bring_up_to_date(tx, scene.ref, confirmed, problems)
     _reopen_left_out(tx, scene, drafts)
     review = replace_submission(tx, scene.review, evaluation, title=request.title, description=request.description)
     _record_submission(tx, scene.ref, review, drafts, evaluation, event="resubmitted")
     return review_body(tx.connection, tx.org_id, review.review_id, evaluation)
+
+
+def add_submission(tx: Transaction, scene: Scene, drafts: Sequence[DraftRow]) -> None:
+    """Submit a Review's Drafts anew after one of them was rebased; an equal result keeps the approvals.
+
+    The others may need reconciliation because of it: then the submission keeps what can be folded, and mergeability
+    names them.
+
+    Args:
+        tx: the transaction.
+        scene: the Review as it was, locked.
+        drafts: the same Drafts in the same order, as they are now.
+    """
+    evaluation = evaluate_drafts(tx.connection, tx.org_id, scene.review.project_id, scene.ref.version, drafts)
+    review = replace_submission(tx, scene.review, evaluation)
+    _store_submission(tx, review, [Member(draft.draft_id, draft.version) for draft in drafts], evaluation)
+    record_review(tx, review, "rebased", before_hash=scene.review.result_hash)
 
 
 def take_out_draft(tx: Transaction, scene: Scene, draft_id: DraftId) -> None:
@@ -187,17 +215,42 @@ def _draft_problems(
     return problems
 
 
-def _evaluate(
+def _confirm(
     tx: Transaction,
     ref: OrganizationRefRow,
     project_id: ProjectId,
     drafts: Sequence[DraftRow],
-    problems: Sequence[Problem],
-) -> Evaluation:
+    references: Sequence[DraftReference],
+    *,
+    are_a_review: bool,
+) -> ConfirmedDrafts:
+    """Evaluate the Drafts with the candidates that the request confirms."""
     once = list(dict.fromkeys(drafts))  # one that is named twice is a duplicate, and not an empty one as well
-    evaluation = evaluate_drafts(tx.connection, tx.org_id, project_id, ref.version, once)
-    refuse([*problems, *evaluation.empty, *evaluation.blockers])
-    return evaluation
+    named = [
+        Named(reference.draft_id, reference.candidate_id, unpack(reference.resolved_state), f"drafts[{position}].")
+        for position, reference in enumerate(references)
+        if reference.candidate_id is not None
+    ]
+    confirmations = read_confirmations(tx, named)
+    return evaluate_confirmed(tx, ref, project_id, once, confirmations, are_a_review=are_a_review)
+
+
+def _bring_up_to_date(
+    tx: Transaction, ref: OrganizationRefRow, confirmed: ConfirmedDrafts, problems: Sequence[Problem]
+) -> tuple[list[DraftRow], Evaluation]:
+    """Refuse what is in the way, then rebase the Drafts whose candidates are confirmed; all of them as they are then.
+
+    What is submitted is evaluated from what was written, and refused if that meets anything new.
+    """
+    evaluation = confirmed.evaluated.evaluation
+    in_the_way = [*problems, *confirmed.problems, *evaluation.empty, *evaluation.blockers]
+    refuse_or_propose(tx, in_the_way, confirmed.evaluated, confirmed.outrun)
+    if not confirmed.holding:
+        return list(confirmed.evaluated.drafts), evaluation
+    drafts = apply_confirmed(tx, ref, confirmed)
+    rebased = evaluate_drafts(tx.connection, tx.org_id, confirmed.evaluated.project_id, ref.version, drafts)
+    refuse([*rebased.empty, *rebased.blockers])
+    return drafts, rebased
 
 
 def _new_review(
@@ -219,7 +272,7 @@ def _new_review(
         version=1,
         submission=1,
         result_hash=evaluation.result_hash(project_id),
-        publish_at=None,
+        publish_at=request.publish_at,
         merged_commit_id=None,
         created_at=tx.now,
         updated_at=tx.now,
@@ -258,7 +311,7 @@ def _record_submission(
 
 def _store_submission(tx: Transaction, review: ReviewRow, members: Sequence[Member], evaluation: Evaluation) -> None:
     blob_ids = {state.body.blob_id for state in evaluation.states.values() if state is not None}
-    keep_bodies(tx, [member.draft_id for member in members], blob_ids)
+    keep_texts(tx, blob_ids, [member.draft_id for member in members], evaluation.texts)
     insert_submission(
         tx,
         review.review_id,

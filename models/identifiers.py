@@ -24,6 +24,9 @@ CandidateId = NewType("CandidateId", str)
 TreeId = NewType("TreeId", str)
 BlobId = NewType("BlobId", str)
 
+SYSTEM = UserId("system")
+"""Who acts where nobody does but the clock: reminders, expiry, publications that are skipped."""
+
 PROVISIONAL_PREFIX = "prv_"
 MEMORY_PREFIX = "mem_"
 

@@ -9,7 +9,7 @@ from activities.accepting import ProposedOperation
 from activities.boundary import Handler, carry_out
 from activities.messages import Command, CommandOutcome
 from activities.projections import replace_selection
-from activities.publication import publish_review
+from activities.publication import CLEAN_UP, publish_review
 from activities.reviews import perform
 from models.identifiers import (
     MemoryId,
@@ -68,7 +68,8 @@ def attempted(place: Somewhere, operation: StoredOperation) -> CommandOutcome:
         OperationKind.SELECT: replace_selection,
     }
     command = Command(org_id=operation.org_id, operation_id=operation.operation_id)
-    return carry_out(place.engine, command, handlers.get(operation.kind, perform))
+    clean_up = CLEAN_UP if operation.kind is OperationKind.MERGE else ()
+    return carry_out(place.engine, command, handlers.get(operation.kind, perform), clean_up=clean_up)
 
 
 def carried_out(place: Somewhere, operation: StoredOperation) -> StoredOperation:

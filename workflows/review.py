@@ -1,11 +1,13 @@
-from datetime import timedelta
+import contextlib
+from datetime import datetime, timedelta
 
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities.messages import Command, CommandOutcome, ReviewAddress, ReviewView
+    from activities.messages import Command, CommandOutcome, ReviewAddress, ReviewTimers, ReviewView
     from activities.reviews import ReviewActivities
     from workflows.commands import CommandQueue
+    from workflows.ids import publication_workflow_id
     from workflows.patience import DUE_AGAIN, TRANSACTION
     from workflows.search_attributes import PROJECT_ID, REVIEW_STATUS
     from workflows.states import ReviewState
@@ -28,6 +30,7 @@ class ReviewWorkflow:
         self._state = state
         self._commands = CommandQueue(state.commands)
         self._refresh_wanted = False
+        self._ran_for: datetime | None = None
         self._step = "starting"
 
     @workflow.run
@@ -96,11 +99,30 @@ class ReviewWorkflow:
         self._at(status)
 
     async def _wait(self, review: ReviewView) -> None:
-        """Until a signal arrives or the Review's next timer is due."""
-        try:
-            await workflow.wait_condition(lambda: not self._idle, timeout=_until_due(review))
-        except TimeoutError:
+        """Until a signal arrives or the Review's next timer is due; a due one is run before the row is read again."""
+        with contextlib.suppress(TimeoutError):
+            await workflow.wait_condition(lambda: not self._idle, timeout=self._until_due(review))
+        if self._idle:
+            await self._run_timers(review)
             self._refresh_wanted = True
+
+    def _until_due(self, review: ReviewView) -> timedelta | None:
+        if review.next_timer_at is None:
+            return None
+        if review.next_timer_at == self._ran_for:
+            return DUE_AGAIN
+        return max(timedelta(), review.next_timer_at - workflow.now())
+
+    async def _run_timers(self, review: ReviewView) -> None:
+        self._at("timers")
+        self._ran_for = review.next_timer_at
+        due = ReviewTimers(
+            org_id=self._state.org_id,
+            review_id=self._state.review_id,
+            now=workflow.now(),
+            publication_workflow_id=publication_workflow_id(self._state.org_id),
+        )
+        await workflow.execute_activity_method(ReviewActivities.run_review_timers, due, summary="timers", **TRANSACTION)
 
     async def _continue_as_new(self) -> None:
         await workflow.wait_condition(workflow.all_handlers_finished)
@@ -110,10 +132,3 @@ class ReviewWorkflow:
     def _at(self, step: str) -> None:
         self._step = step
         workflow.set_current_details(step)
-
-
-def _until_due(review: ReviewView) -> timedelta | None:
-    if review.next_timer_at is None:
-        return None
-    left = review.next_timer_at - workflow.now()
-    return left if left > timedelta() else DUE_AGAIN

@@ -66,6 +66,7 @@ def activities_of(engine: Engine) -> Sequence[Callable[..., object]]:
         reviews.perform_review_command,
         reviews.read_review,
         PublicationActivities(engine).publish,
+        reviews.run_review_timers,
         ProjectionActivities(engine).replace_selection,
         imports.plan_import,
         imports.draft_import_batch,

@@ -12,9 +12,13 @@ from models.store.transaction import Transaction
 AUDIT_ACTIONS: Mapping[str, str] = {
     "submitted": "review.submit",
     "resubmitted": "review.resubmit",
+    "rebased": "review.rebase",
     "approved": "review.approve",
     "rejected": "review.reject",
     "withdrawn": "review.withdraw",
+    "expired": "review.expire",
+    "reminded": "review.remind",
+    "publish_skipped": "review.skip_publication",
     "merged": "review.merge",
 }
 """Audit names what was done, the timeline and the feed what then was so."""

@@ -16,8 +16,10 @@ from models.identifiers import (
     final_id,
     new_approval_id,
 )
+from models.rules.paths import path_key
 from models.rules.states import State
 from models.store.locks import ReviewRow, one_or_none, row_of
+from models.store.review_timers import settle_timer
 from models.store.transaction import Transaction
 
 FINAL = ("withdrawn", "merged")
@@ -67,6 +69,13 @@ def insert_review(tx: Transaction, review: ReviewRow) -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class Schedule:
+    """When a Review is to be published by itself; None: not at all."""
+
+    publish_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class ReviewChange:
     """What a command makes of a Review's row; None leaves a column alone."""
 
@@ -77,37 +86,48 @@ class ReviewChange:
     submission: int | None = None
     result_hash: str | None = None
     merged_commit_id: str | None = None
+    schedule: Schedule | None = None
+
+
+CHANGE = text("""
+    update reviews set
+        status = coalesce(:status, status), closed_reason = coalesce(:closed_reason, closed_reason),
+        title = coalesce(:title, title), description = coalesce(:description, description),
+        submission = coalesce(:submission, submission), result_hash = coalesce(:result_hash, result_hash),
+        merged_commit_id = coalesce(:merged_commit_id, merged_commit_id),
+        publish_at = case when :reschedules then cast(:publish_at as timestamptz) else publish_at end,
+        publish_operation_id = case when :reschedules then null else publish_operation_id end,
+        version = version + 1, refresh_pending = true, next_timer_at = null, updated_at = :now
+    where org_id = :org_id and review_id = :review_id
+    returning *
+""")
 
 
 def change_review(tx: Transaction, review_id: ReviewId, change: ReviewChange) -> ReviewRow:
-    """Change a Review's row, a version further, and have its workflow read it again; the row as it is then."""
-    row = tx.connection.execute(
-        text("""
-            update reviews set
-                status = coalesce(:status, status), closed_reason = coalesce(:closed_reason, closed_reason),
-                title = coalesce(:title, title), description = coalesce(:description, description),
-                submission = coalesce(:submission, submission), result_hash = coalesce(:result_hash, result_hash),
-                merged_commit_id = coalesce(:merged_commit_id, merged_commit_id),
-                version = version + 1, refresh_pending = true, updated_at = :now
-            where org_id = :org_id and review_id = :review_id
-            returning *
-        """),
-        {field.name: getattr(change, field.name) for field in fields(change)}
-        | {"org_id": tx.org_id, "review_id": review_id, "now": tx.now},
-    )
-    return row_of(ReviewRow, row.mappings().one())
+    """Change a Review's row, a version further, and have its workflow read it again; the row as it is then.
+
+    Its timers go with it; after a new submission they count from that once it is stored.
+    """
+    columns = {field.name: getattr(change, field.name) for field in fields(change) if field.name != "schedule"}
+    schedule = {
+        "reschedules": change.schedule is not None,
+        "publish_at": None if change.schedule is None else change.schedule.publish_at,
+    }
+    names = {"org_id": tx.org_id, "review_id": review_id, "now": tx.now}
+    row = tx.connection.execute(CHANGE, columns | schedule | names).mappings().one()
+    return row_of(ReviewRow, row) if row["status"] in FINAL else settle_timer(tx, review_id)
 
 
 # By arrays: row by row, the tens of thousands of an import took longer than all else of its submission.
 STATES = text("""
     insert into review_submission_states
         (org_id, review_id, number, memory_id, path, description, blob_id,
-         base_path, base_description, base_blob_id, created_for)
+         base_path, base_description, base_blob_id, path_key, base_path_key, created_for)
     select :org_id, :review_id, :number, s.*
     from unnest(
         cast(:memory_ids as text[]), cast(:paths as text[]), cast(:descriptions as text[]), cast(:blob_ids as text[]),
         cast(:base_paths as text[]), cast(:base_descriptions as text[]), cast(:base_blob_ids as text[]),
-        cast(:created_for as text[])
+        cast(:path_keys as text[]), cast(:base_path_keys as text[]), cast(:created_for as text[])
     ) as s
 """)
 
@@ -164,11 +184,13 @@ def insert_submission(
         | _columns(list(states.values()), "")
         | _columns([bases.get(memory_id) for memory_id in states], "base_"),
     )
+    settle_timer(tx, review_id)
 
 
 def _columns(states: Sequence[State], side: str) -> dict[str, list[str | None]]:
     return {
         f"{side}paths": [None if state is None else state.path for state in states],
+        f"{side}path_keys": [None if state is None else path_key(state.path) for state in states],
         f"{side}descriptions": [None if state is None else state.description for state in states],
         f"{side}blob_ids": [None if state is None else state.body.blob_id for state in states],
     }
