@@ -40,17 +40,17 @@ class Mentions:
             return list(_plausible(listed))
         return list(_plausible([item.get(member) for item in listed if isinstance(item, dict)]))
 
+    def objects(self, name: str) -> list["Mentions"]:
+        """What each object in a list names."""
+        listed = self.members.get(name)
+        return [Mentions(item) for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+
 
 def mentioned_id(call: Read, name: str) -> str | None:
     """The id in a query parameter that is given once; None also where it is no plausible one."""
     given = parse_qsl(call.incoming.query.decode("latin-1"), keep_blank_values=True)
     values: list[JsonValue] = [value for each, value in given if each == name]
     return next(_plausible(values), None) if len(values) == 1 else None
-
-    def objects(self, name: str) -> list["Mentions"]:
-        """What each object in a list names."""
-        listed = self.members.get(name)
-        return [Mentions(item) for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
 
 
 def _plausible(values: list[JsonValue]) -> Iterator[str]:
