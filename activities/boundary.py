@@ -94,6 +94,8 @@ def _once(
             with connection.begin_nested():
                 result = handler(tx, operation)
         except Problem as problem:
+            for keep in tx.kept_if_refused:
+                keep(tx)
             fail(tx, operation.operation_id, problem)
             for clean in clean_up:
                 clean(tx, operation.operation_id)
@@ -123,10 +125,10 @@ def _count(
     org_id, operation_id = OrganizationId(command.org_id), OperationId(command.operation_id)
     try:
         with engine.begin() as connection:
-            failing = count_failure(connection, org_id, operation_id)
-            if failing is None:
             if clean_up and takes_coordination:  # which a clean-up may need, and which is locked before the operation
                 lock_coordination(connection, org_id)
+            failing = count_failure(connection, org_id, operation_id)
+            if failing is None:
                 return CommandOutcome(finished=True)
             if failing.failures < MAX_FAILURES:
                 return CommandOutcome(finished=False)

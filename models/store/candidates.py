@@ -89,7 +89,12 @@ INSERT = text("""
     values (:org_id, :candidate_id, :draft_id, :draft_version, :base_commit_id, :base_version, :current_commit_id,
             :current_version, cast(:siblings as jsonb), :binding, :reconciliation, cast(:memories as jsonb),
             cast(:conflicts as jsonb), :result_hash, :review_hash, :engine, :created_at)
-    on conflict do nothing
+    on conflict (org_id, candidate_id) do update
+    set reconciliation = excluded.reconciliation, memories = excluded.memories, conflicts = excluded.conflicts,
+        result_hash = excluded.result_hash, review_hash = excluded.review_hash
+    where (reconciliation_candidates.memories, reconciliation_candidates.conflicts,
+           reconciliation_candidates.review_hash)
+          is distinct from (excluded.memories, excluded.conflicts, excluded.review_hash)
 """)
 
 
@@ -105,19 +110,30 @@ class Proposal:
 
     candidates: Sequence[CandidateRow]
     texts: Mapping[BlobId, str]
-    carriers: Sequence[DraftId]
+    carriers: Collection[DraftId]
 
 
 def keep_proposal(tx: Transaction, proposal: Proposal) -> None:
-    """Store candidates and the texts that they name; those that are there already stay as they are."""
+    """Store candidates and the texts that they name.
+
+    Of those that are there already, what other Drafts of the Review come to may have moved: what is offered keeps
+    clear of it, and the hash of the whole Review covers it.
+    """
     if not proposal.candidates:
         return
     named = {blob_id for candidate in proposal.candidates for blob_id in candidate.blob_ids}
-    keep_bodies(tx, proposal.carriers, named)
-    made = {body_of(content): content for blob_id, content in proposal.texts.items() if blob_id in named}
+    keep_texts(tx, named, proposal.carriers, proposal.texts)
+    tx.connection.execute(INSERT, [_columns(candidate) for candidate in proposal.candidates])
+
+
+def keep_texts(
+    tx: Transaction, blob_ids: Collection[BlobId], carriers: Collection[DraftId], texts: Mapping[BlobId, str]
+) -> None:
+    """Keep texts as blobs: those that Drafts carry, and those that merging or a resolution made."""
+    keep_bodies(tx, carriers, blob_ids)
+    made = {body_of(content): content for blob_id, content in texts.items() if blob_id in blob_ids}
     if made:
         write_blobs(tx, made)
-    tx.connection.execute(INSERT, [_columns(candidate) for candidate in proposal.candidates])
 
 
 def _columns(candidate: CandidateRow) -> dict[str, object]:

@@ -1,6 +1,6 @@
 """What every write carries: the open database transaction, for whom, and when."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -15,6 +15,7 @@ class Transaction:
     """One open transaction of one organization on behalf of one actor.
 
     Store functions take it and never commit; whoever opened it does. `now` is the time of everything written.
+    `kept_if_refused` is what a command leaves behind although it is refused, and all else of it rolled back.
     """
 
     connection: Connection
@@ -22,6 +23,7 @@ class Transaction:
     actor_id: UserId
     request_id: str
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
+    kept_if_refused: list[Callable[["Transaction"], None]] = field(default_factory=list)
 
 
 @contextmanager

@@ -37,7 +37,8 @@ LAST_CHANGES = text("""
         select v.version
         from (
             select from_version as version,
-                   case when before_to is distinct from from_version then array['existence', 'path', 'description', 'body']
+                   case when before_to is distinct from from_version
+                        then array['existence', 'path', 'description', 'body']
                         else array_remove(array[
                             case when path <> before_path then 'path' end,
                             case when description <> before_description then 'description' end,

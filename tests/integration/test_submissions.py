@@ -290,8 +290,9 @@ def test_a_behind_draft_whose_result_would_change_needs_reconciliation(engine: E
     draft = a_draft(place, renames(one, "b.md"))
     published(place, updates(one, "theirs\n"))
     problem = problem_of(submitted(place, draft))
-    assert (problem["code"], problem["status"], problem["candidates"]) == ("reconciliation_required", 409, [])
+    assert (problem["code"], problem["status"]) == ("reconciliation_required", 409)
     assert (problem["draft_id"], problem["memory_id"]) == (draft.draft_id, one)
+    assert [candidate["draft_id"] for candidate in problem["candidates"]] == [draft.draft_id]
     assert current(place, draft) == draft
 
 

@@ -1,0 +1,161 @@
+"""Candidates as they are shown, whole: texts in place of their hashes, and what depends on the present."""
+
+from collections.abc import Mapping, Sequence
+
+from pydantic import JsonValue
+from sqlalchemy import Connection, text
+
+from models.errors import NotFound
+from models.identifiers import BlobId, CandidateId, DraftId, OrganizationId
+from models.schemas.drafts import StateBody
+from models.schemas.reconciliation import (
+    CandidateBody,
+    ComparedMemory,
+    ConflictBody,
+    HunkBody,
+    LinesBody,
+    OtherBody,
+    ResolutionBody,
+    ResolvedStateBody,
+)
+from models.store.candidates import CandidateRow, Proposal, is_live, read_candidates
+from models.store.draft_views import read_contents
+
+Json = dict[str, JsonValue]
+
+APPROVED_RESULT = text("""
+    select r.result_hash from drafts d join reviews r on r.org_id = d.org_id and r.review_id = d.review_id
+    where d.org_id = :org_id and d.draft_id = :draft_id and d.status = 'submitted'
+      and exists (
+          select from review_approvals a
+          where a.org_id = r.org_id and a.review_id = r.review_id and a.dropped_at is null
+      )
+""")
+
+
+def candidate_body(
+    connection: Connection, org_id: OrganizationId, draft_id: DraftId, candidate_id: CandidateId
+) -> CandidateBody:
+    """A stored candidate of a Draft, whoever asks.
+
+    Raises:
+        NotFound: the Draft has no such candidate.
+    """
+    candidate = read_candidates(connection, org_id, [candidate_id]).get(candidate_id)
+    if candidate is None or candidate.draft_id != draft_id:
+        raise NotFound("The Draft has no such candidate.", field="candidate_id")
+    texts = read_contents(connection, org_id, candidate.blob_ids)
+    return _body(connection, candidate, texts, stale=not is_live(connection, candidate))
+
+
+def proposed_bodies(connection: Connection, org_id: OrganizationId, proposal: Proposal) -> list[CandidateBody]:
+    """Candidates that were just made, stored or not, in their order."""
+    named = {blob_id for candidate in proposal.candidates for blob_id in candidate.blob_ids}
+    texts = read_contents(connection, org_id, named, proposal.carriers) | dict(proposal.texts)
+    return [_body(connection, candidate, texts, stale=False) for candidate in proposal.candidates]
+
+
+def _body(
+    connection: Connection, candidate: CandidateRow, texts: Mapping[BlobId, str], *, stale: bool
+) -> CandidateBody:
+    return CandidateBody(
+        candidate_id=candidate.candidate_id,
+        draft_id=candidate.draft_id,
+        draft_version=candidate.draft_version,
+        base_commit_id=candidate.base_commit_id,
+        current_commit_id=candidate.current_commit_id,
+        reconciliation=candidate.reconciliation,
+        memories=[_memory(memory, texts) for memory in candidate.memories],
+        conflicts=[_conflict(conflict, texts) for conflict in candidate.conflicts],
+        result_hash=candidate.result_hash,
+        approval_survives=_approval_survives(connection, candidate),
+        engine=candidate.engine,
+        stale=stale,
+        created_at=candidate.created_at,
+    )
+
+
+def _approval_survives(connection: Connection, candidate: CandidateRow) -> bool | None:
+    """Whether the approvals that stand would; None where there are none, or something has to be chosen first."""
+    if candidate.review_hash is None:
+        return None
+    approved = connection.execute(APPROVED_RESULT, {"org_id": candidate.org_id, "draft_id": candidate.draft_id})
+    result_hash = approved.scalar_one_or_none()
+    return None if result_hash is None else result_hash == candidate.review_hash
+
+
+def _memory(memory: Json, texts: Mapping[BlobId, str]) -> ComparedMemory:
+    return ComparedMemory(
+        memory_id=str(memory["memory_id"]),
+        base=_state(memory["base"], texts),
+        current=_state(memory["current"], texts),
+        draft=_state(memory["draft"], texts),
+        proposed=_state(memory["proposed"], texts),
+    )
+
+
+def _conflict(conflict: Json, texts: Mapping[BlobId, str]) -> ConflictBody:
+    sides = {side: _state(conflict[side], texts) for side in ("base", "current", "draft")}
+    hunks = conflict["hunks"]
+    return ConflictBody.model_validate(
+        {
+            **conflict,
+            **sides,
+            "hunks": None if hunks is None else [_hunk(hunk, sides) for hunk in _objects(hunks)],
+            "other": OtherBody.model_validate(conflict["other"]),
+            "resolutions": [_resolution(resolution, texts) for resolution in _objects(conflict["resolutions"])],
+        }
+    )
+
+
+def _hunk(hunk: Json, sides: Mapping[str, StateBody | None]) -> HunkBody:
+    return HunkBody(**{side: _lines(hunk[side], state) for side, state in sides.items()})
+
+
+def _lines(lines: JsonValue, state: StateBody | None) -> LinesBody:
+    """The lines of a range; a Memory that does not exist has none."""
+    start, end = _range(lines)
+    whole = [] if state is None else state.content.split("\n")[:-1]
+    return LinesBody(start=start + 1, count=end - start, lines=whole[start:end])
+
+
+def _range(lines: JsonValue) -> tuple[int, int]:
+    match lines:
+        case [int(start), int(end)]:
+            return start, end
+        case _:
+            raise ValueError("a range of lines has two ends")
+
+
+def _resolution(resolution: Json, texts: Mapping[BlobId, str]) -> ResolutionBody:
+    states = [(str(item["memory_id"]), _state(item["state"], texts)) for item in _objects(resolution["states"])]
+    return ResolutionBody(
+        name=str(resolution["name"]),
+        resolved_state=[
+            ResolvedStateBody(memory_id=memory_id, exists=False)
+            if state is None
+            else ResolvedStateBody(
+                memory_id=memory_id,
+                exists=True,
+                path=state.path,
+                description=state.description,
+                content=state.content,
+            )
+            for memory_id, state in states
+        ],
+    )
+
+
+def _state(state: JsonValue, texts: Mapping[BlobId, str]) -> StateBody | None:
+    if not isinstance(state, dict):
+        return None
+    return StateBody(
+        path=str(state["path"]),
+        description=str(state["description"]),
+        content=texts[BlobId(str(state["blob_id"]))],
+        content_hash=str(state["content_hash"]),
+    )
+
+
+def _objects(value: JsonValue) -> Sequence[Json]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

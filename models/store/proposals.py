@@ -1,0 +1,228 @@
+"""Candidates made of an evaluation: what a Draft may be brought to, and what has to be chosen (publication.md §3)."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from pydantic import JsonValue
+from sqlalchemy import Connection
+
+from models.identifiers import CommitId, DraftId, MemoryId, ProjectId, final_id, is_provisional
+from models.rules.candidates import Sibling, Tuple, binding_of, candidate_id_of
+from models.rules.conflicts import ENGINE, Comparison, Conflict, Hunk, LineRange, Resolution
+from models.rules.evaluation import Confirmed, Evaluation
+from models.rules.hashes import result_hash
+from models.rules.states import State
+from models.store.candidates import CandidateRow, Proposal, read_candidates
+from models.store.locks import DraftRow
+from models.store.provisional import creators_of
+from models.store.upstream_changes import Question, UpstreamChange, last_changes
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """Drafts of one project as they were evaluated, in order, against the organization's present Ref.
+
+    Args:
+        commit_id: the Ref's commit, None before the first.
+        version: its version.
+        project_id: whose Drafts these are.
+        drafts: as they are now, in the order of their Review.
+        evaluation: of exactly these Drafts.
+        confirmed: what was confirmed of them for that evaluation.
+        are_a_review: whether they are the Drafts of a Review that exists.
+    """
+
+    commit_id: CommitId | None
+    version: int
+    project_id: ProjectId
+    drafts: Sequence[DraftRow]
+    evaluation: Evaluation
+    confirmed: Confirmed = field(default_factory=dict)
+    are_a_review: bool = False
+
+    def made_for(self, draft: DraftRow, siblings: Sequence[Sibling] | None = None) -> Tuple:
+        """What a candidate of a Draft is made for now, after the Drafts before it unless others are named."""
+        return Tuple(
+            draft_version=draft.version,
+            base_commit_id=draft.base_commit_id,
+            base_version=draft.base_version,
+            current_commit_id=self.commit_id,
+            current_version=self.version,
+            siblings=tuple(self.before(draft) if siblings is None else siblings),
+        )
+
+    def before(self, draft: DraftRow) -> list[Sibling]:
+        """The Drafts before one, at their versions."""
+        earlier = self.drafts[: self.drafts.index(draft)]
+        return [Sibling(sibling.draft_id, sibling.version) for sibling in earlier]
+
+    def current_of(self, draft: DraftRow) -> dict[MemoryId, State]:
+        """What plays Current for the Memories that a Draft touches."""
+        comparisons = self.evaluation.reconciliations[draft.draft_id].comparisons
+        return {comparison.memory_id: comparison.current for comparison in comparisons}
+
+    @property
+    def review_hash(self) -> str | None:
+        """What the Review comes to if all is applied; None while something has to be chosen, or there is none."""
+        undecided = (
+            reconciliation.conflicts and draft_id not in self.confirmed
+            for draft_id, reconciliation in self.evaluation.reconciliations.items()
+        )
+        if not self.are_a_review or any(undecided):
+            return None
+        return self.evaluation.result_hash(self.project_id)
+
+
+def propose(connection: Connection, evaluated: Evaluated, which: Collection[DraftId], now: datetime) -> Proposal:
+    """Make the candidates of some of the Drafts, in the order of their Review; nothing is stored."""
+    chosen = [draft for draft in evaluated.drafts if draft.draft_id in which]
+    texts = dict(evaluated.evaluation.texts)
+    for reconciliation in evaluated.evaluation.reconciliations.values():
+        texts |= reconciliation.texts
+    sides = _Sides.of(connection, evaluated, chosen)
+    fresh = [_candidate(evaluated, draft, sides, now) for draft in chosen]
+    return Proposal(_as_known(connection, fresh), texts, carriers=_carriers(connection, evaluated, chosen))
+
+
+def _as_known(connection: Connection, fresh: Sequence[CandidateRow]) -> list[CandidateRow]:
+    """Those that were made before are as old as they are."""
+    if not fresh:
+        return []
+    known = read_candidates(connection, fresh[0].org_id, [candidate.candidate_id for candidate in fresh])
+    return [
+        replace(candidate, created_at=known[candidate.candidate_id].created_at)
+        if candidate.candidate_id in known
+        else candidate
+        for candidate in fresh
+    ]
+
+
+def _carriers(connection: Connection, evaluated: Evaluated, chosen: Sequence[DraftRow]) -> set[DraftId]:
+    """The Drafts whose operations carry texts that candidates show: these, and those that create what they change."""
+    carriers = {draft.draft_id for draft in evaluated.drafts}
+    for draft in chosen:
+        touched = [memory_id for memory_id in evaluated.current_of(draft) if is_provisional(memory_id)]
+        if touched:
+            carriers |= set(creators_of(connection, draft, touched).values())
+    return carriers
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """Who is on the other side of conflicts."""
+
+    authors: Mapping[DraftId, str]
+    upstream: Mapping[Question, UpstreamChange]
+
+    @classmethod
+    def of(cls, connection: Connection, evaluated: Evaluated, drafts: Sequence[DraftRow]) -> "_Sides":
+        """Ask who changed what, in one statement."""
+        questions = {
+            _question(conflict, draft)
+            for draft in drafts
+            for conflict in evaluated.evaluation.reconciliations[draft.draft_id].conflicts
+            if conflict.other.draft_id is None
+        }
+        authors = {draft.draft_id: draft.author_id for draft in evaluated.drafts}
+        asked = sorted(questions, key=lambda question: (question.memory_id, question.field, question.base_version))
+        return cls(authors, last_changes(connection, drafts[0].org_id, asked) if asked else {})
+
+    def named(self, conflict: Conflict, draft: DraftRow) -> dict[str, JsonValue]:
+        """The other side on the wire."""
+        other = conflict.other
+        if other.draft_id is not None:
+            side: dict[str, JsonValue] = {"draft_id": other.draft_id}
+            return side | {"memory_id": other.memory_id, "author_id": self.authors[other.draft_id]}
+        change = self.upstream[_question(conflict, draft)]
+        return {"commit_id": change.commit_id, "memory_id": other.memory_id, "author_id": change.author_id}
+
+
+def _question(conflict: Conflict, draft: DraftRow) -> Question:
+    return Question(conflict.other.memory_id, conflict.field, draft.base_version)
+
+
+def _candidate(evaluated: Evaluated, draft: DraftRow, sides: _Sides, now: datetime) -> CandidateRow:
+    reconciliation = evaluated.evaluation.reconciliations[draft.draft_id]
+    made_for = evaluated.made_for(draft)
+    binding = binding_of(made_for, evaluated.current_of(draft))
+    clean = reconciliation.clean
+    return CandidateRow(
+        org_id=draft.org_id,
+        candidate_id=candidate_id_of(draft.draft_id, binding),
+        draft_id=draft.draft_id,
+        draft_version=made_for.draft_version,
+        base_commit_id=made_for.base_commit_id,
+        base_version=made_for.base_version,
+        current_commit_id=made_for.current_commit_id,
+        current_version=made_for.current_version,
+        siblings=made_for.siblings,
+        binding=binding,
+        reconciliation="clean" if clean else "conflicts",
+        memories=[_memory(comparison) for comparison in reconciliation.comparisons],
+        conflicts=[_conflict(conflict, sides.named(conflict, draft)) for conflict in reconciliation.conflicts],
+        result_hash=_result_hash(evaluated, draft) if clean else None,
+        review_hash=evaluated.review_hash,
+        engine=ENGINE,
+        created_at=now,
+    )
+
+
+def _result_hash(evaluated: Evaluated, draft: DraftRow) -> str:
+    """The hash of this Draft's proposed result alone: what it would be as a Review of its own."""
+    comparisons = evaluated.evaluation.reconciliations[draft.draft_id].comparisons
+    states = {final_id(comparison.memory_id): comparison.proposed for comparison in comparisons}
+    return result_hash(states, draft.project_id, evaluated.evaluation.created)
+
+
+def _memory(comparison: Comparison) -> dict[str, JsonValue]:
+    return {
+        "memory_id": comparison.memory_id,
+        "base": _state(comparison.base),
+        "current": _state(comparison.current),
+        "draft": _state(comparison.draft),
+        "proposed": _state(comparison.proposed),
+    }
+
+
+def _conflict(conflict: Conflict, other: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    return {
+        "code": conflict.code.value,
+        "memory_id": conflict.memory_id,
+        "field": conflict.field.value,
+        "base": _state(conflict.base),
+        "current": _state(conflict.current),
+        "draft": _state(conflict.draft),
+        "hunks": [_hunk(hunk) for hunk in conflict.hunks] or None,
+        "identical": conflict.identical,
+        "equivalent": conflict.equivalent,
+        "paths": None if conflict.paths is None else list(conflict.paths),
+        "other": other,
+        "resolutions": [_resolution(resolution) for resolution in conflict.resolutions],
+    }
+
+
+def _hunk(hunk: Hunk) -> dict[str, JsonValue]:
+    return {"base": _lines(hunk.base), "current": _lines(hunk.current), "draft": _lines(hunk.draft)}
+
+
+def _lines(lines: LineRange) -> list[JsonValue]:
+    return [lines.start, lines.end]
+
+
+def _resolution(resolution: Resolution) -> dict[str, JsonValue]:
+    states: list[JsonValue] = [
+        {"memory_id": memory_id, "state": _state(state)} for memory_id, state in resolution.states.items()
+    ]
+    return {"name": resolution.name, "states": states}
+
+
+def _state(state: State) -> dict[str, JsonValue] | None:
+    if state is None:
+        return None
+    return {
+        "path": state.path,
+        "description": state.description,
+        "blob_id": state.body.blob_id,
+        "content_hash": state.body.content_hash,
+    }

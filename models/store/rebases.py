@@ -1,0 +1,64 @@
+"""What a rebase writes of a Draft: other operations, another base, and what it stands on beside it."""
+
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import text
+
+from models.identifiers import DraftId, MemoryId
+from models.rules.states import State
+from models.store.drafts import NewDraftOperation, append_operations
+from models.store.locks import OrganizationRefRow
+from models.store.transaction import Transaction
+
+
+def replace_operations(tx: Transaction, draft_id: DraftId, operations: Sequence[NewDraftOperation]) -> None:
+    """Give a locked Draft other operations than it had."""
+    tx.connection.execute(
+        text("delete from draft_operations where org_id = :org_id and draft_id = :draft_id"),
+        {"org_id": tx.org_id, "draft_id": draft_id},
+    )
+    append_operations(tx, draft_id, 0, operations)
+
+
+def replace_overlay(tx: Transaction, draft_id: DraftId, states: Mapping[MemoryId, State]) -> None:
+    """Keep what earlier Drafts of its Review had made of Memories when it was rebased; their bodies are blobs."""
+    tx.connection.execute(
+        text("delete from draft_base_states where org_id = :org_id and draft_id = :draft_id"),
+        {"org_id": tx.org_id, "draft_id": draft_id},
+    )
+    if not states:
+        return
+    tx.connection.execute(
+        text("""
+            insert into draft_base_states (org_id, draft_id, memory_id, path, description, blob_id)
+            select :org_id, :draft_id, s.*
+            from unnest(cast(:memory_ids as text[]), cast(:paths as text[]), cast(:descriptions as text[]),
+                        cast(:blob_ids as text[])) as s
+        """),
+        {
+            "org_id": tx.org_id,
+            "draft_id": draft_id,
+            "memory_ids": list(states),
+            "paths": [None if state is None else state.path for state in states.values()],
+            "descriptions": [None if state is None else state.description for state in states.values()],
+            "blob_ids": [None if state is None else state.body.blob_id for state in states.values()],
+        },
+    )
+
+
+def rebase_onto(tx: Transaction, draft_id: DraftId, ref: OrganizationRefRow) -> None:
+    """Move a locked Draft's base to the Ref, a version further."""
+    tx.connection.execute(
+        text("""
+            update drafts
+            set base_commit_id = :commit_id, base_version = :base_version, version = version + 1, updated_at = :now
+            where org_id = :org_id and draft_id = :draft_id
+        """),
+        {
+            "org_id": tx.org_id,
+            "draft_id": draft_id,
+            "commit_id": ref.commit_id,
+            "base_version": ref.version,
+            "now": tx.now,
+        },
+    )
