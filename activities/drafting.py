@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from activities.accepting import ProposedOperation, accept_operations
 from activities.closing import mark_discarded, withdraw_review
+from activities.next_submissions import take_out_draft
 from activities.recording import tell_drafts
 from activities.scene import Scene, lock_scene
-from activities.submissions import take_out_draft
 from models.errors import DraftClosed, DraftSubmitted, NotFound, PreconditionFailed, ProjectArchived
 from models.identifiers import CommitId, DraftId, ProjectId, new_draft_id
 from models.store.access import ADMINISTRATORS, org_role, require_project

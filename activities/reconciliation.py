@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from activities.confirming import ConfirmedDrafts, Named, evaluate_confirmed, read_confirmations
+from activities.next_submissions import add_submission
 from activities.rebasing import apply_confirmed
 from activities.requests import RebaseRequest, ReconcileRequest, unpack
 from activities.scene import Scene, archived, lock_scene, refuse
-from activities.submissions import add_submission
 from models.errors import (
     CandidateStale,
     DraftAlreadyCurrent,
