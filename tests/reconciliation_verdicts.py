@@ -31,6 +31,7 @@ class Case:
         asks: whether, clean or not, a candidate has to be confirmed when `current` was published.
         collides: whether it is refused as `path_collision`, and there is nothing to confirm.
         result: what becomes of the Memories that the Draft touches, where it is clean; None: absent.
+        needs_current: whether it is another case with an earlier Draft of the Review on the other side.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Case:
     asks: bool = False
     collides: bool = False
     result: Mapping[str, Document | None] | None = None
+    needs_current: bool = False
 
 
 TEXT = ("keep_current", "keep_draft")
@@ -66,6 +68,7 @@ class Verdict:
     records: tuple[Record, ...] = ()
     asks: bool = False
     collides: bool = False
+    needs_current: bool = False
 
 
 CLEAN: Final = Verdict()
@@ -87,5 +90,6 @@ def a_case(name: str, current: tuple[Step, ...], draft: tuple[Step, ...], verdic
         records=verdict.records,
         asks=verdict.asks,
         collides=verdict.collides,
+        needs_current=verdict.needs_current,
         result=None if verdict.records or verdict.collides else merged(BASE, current, draft),
     )
