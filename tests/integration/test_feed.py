@@ -1,13 +1,16 @@
 """The change feed never skips, whatever order transactions commit in (architecture.md §3)."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from sqlalchemy import Connection, Engine, text
 
 from activities.closing import close_user_work
 from models.store.events import FeedEvent, Position, append_event, beginning, read_events
+from models.store.idempotency import RequestKey, claim_key, keep_answer
 from models.store.locks import lock_coordination
-from tests.commands import a_review, published
+from tests.commands import a_review, a_submit, carried_out, published
 from tests.rows import Somewhere, a_draft, a_member, acting, an_organization, creates, current
 
 
@@ -132,3 +135,58 @@ def test_what_a_deleted_user_leaves_is_told_at_the_versions_it_has(engine: Engin
         close_user_work(tx, author)
     assert told_of(place, draft.draft_id)[-1] == ("draft.discarded", current(place, draft).version)
     assert current(place, draft).status == "discarded"
+
+
+def a_key(place: Somewhere) -> RequestKey:
+    return RequestKey(place.org_id, place.owner, "POST", "/v1/api/projects", "k", "hash of the body")
+
+
+def test_who_claims_a_key_first_and_the_coordination_row_second_is_told_second(engine: Engine) -> None:
+    place = an_organization(engine)
+    with acting(place) as keyed:
+        assert claim_key(keyed.connection, a_key(place)) is None
+        with acting(place) as other:
+            lock_coordination(other.connection, place.org_id)
+            append_event(other, "test", "test", "had the row first")
+        lock_coordination(keyed.connection, place.org_id)
+        append_event(keyed, "test", "test", "had the row second")
+        keep_answer(keyed.connection, a_key(place), status=201, headers={}, body="{}")
+    assert names(read(place)) == ["had the row first", "had the row second"]
+
+
+WAITERS = text("""
+    select a.backend_xid is null from pg_locks l join pg_stat_activity a on a.pid = l.pid
+    where l.locktype = 'advisory' and not l.granted and a.datname = current_database()
+""")
+
+
+def test_a_command_that_waits_for_the_coordination_row_has_no_number_yet(engine: Engine) -> None:
+    place = an_organization(engine)
+    operation = a_submit(place, a_draft(place, creates("a.md")))
+    with ThreadPoolExecutor(1) as thread:
+        with acting(place) as holder, engine.connect() as watcher:
+            lock_coordination(holder.connection, place.org_id)
+            waiting = thread.submit(carried_out, place, operation)
+            while not (seen := list(watcher.execute(WAITERS).scalars())) and not waiting.done():
+                time.sleep(0.01)
+            assert seen == [True]
+        assert waiting.result().status == "succeeded"
+
+
+def test_what_many_tell_under_the_coordination_row_is_read_in_the_order_of_its_lock(engine: Engine) -> None:
+    place = an_organization(engine)
+
+    def tell_often(_: int) -> None:
+        for _ in range(25):
+            with acting(place) as tx:
+                lock_coordination(tx.connection, place.org_id)
+                tx.connection.execute(
+                    text("update organization_refs set updated_at = now() where org_id = :o"), {"o": place.org_id}
+                )
+                append_event(tx, "test", "test", "x")
+
+    with ThreadPoolExecutor(6) as threads:
+        list(threads.map(tell_often, range(6)))
+    drawn_under_the_lock = [event.position.id for event in read(place, limit=1_000)]
+    assert len(drawn_under_the_lock) == 150
+    assert drawn_under_the_lock == sorted(drawn_under_the_lock)
