@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from models.schemas.common import Id, Input, Instant, ListQuery, Optional, Query
+from models.schemas.common import Id, Input, Instant, Optional, Query
 
 MAX_SELECTED = 100_000
 
@@ -24,12 +24,6 @@ class DeltaQuery(Query):
     """What the client has, to become what it asks for."""
 
     base: Annotated[Id, Field(description="a commit of the same chain, before or after")]
-
-
-class MemoriesQuery(ListQuery):
-    """Which published Memories."""
-
-    status: MemoryStatus = "active"
 
 
 class ReplaceSelection(Input):

@@ -184,12 +184,16 @@ def _true_or_false(raw: object) -> object:
     return raw
 
 
+FLAG = BeforeValidator(_true_or_false, json_schema_input_type=bool)
+"""A yes or no in a query, `true` or `false` in so many letters: `Annotated[bool, FLAG]`."""
+
+
 class DryRunQuery(Query):
     """Whether a command is only tried."""
 
     dry_run: Annotated[
         bool,
-        BeforeValidator(_true_or_false, json_schema_input_type=bool),
+        FLAG,
         Field(description="answer at once what it would come to, and store nothing"),
     ] = False
 

@@ -102,7 +102,6 @@ def test_what_is_not_published_yet_is_not_found(api: Client) -> None:
         ({"status": "open"}, ("status", "not_allowed")),
         ({"limit": 0}, ("limit", "too_small")),
         ({"limit": 201}, ("limit", "too_large")),
-        ({"at": "v1"}, ("at", "unknown")),
     ],
 )
 def test_what_a_schema_can_tell_of_a_query_is_refused(
