@@ -1,5 +1,7 @@
 """Organizations: a service token makes them, owners and admins run theirs (tenancy.md)."""
 
+from dataclasses import replace
+
 from api.answers import Answer, answer
 from api.calls import Read, Write
 from api.headers import require_match
@@ -22,8 +24,8 @@ from models.store.locks import lock_coordination
 from models.store.organizations import (
     NewOrganization,
     OrganizationRow,
+    change_organization,
     read_organization,
-    rename_organization,
 )
 from models.store.organizations import create_organization as make_organization
 
@@ -68,14 +70,22 @@ def get_organization(call: Read) -> Answer:
     "PATCH", "/admin/organization", accepts=UpdateOrganization, answers=OrganizationView, if_match=True, etag=True
 )
 def update_organization(call: Write) -> Answer:
-    """Rename the caller's organization; owners and admins."""
+    """Change the name or the policies of the caller's organization; owners and admins."""
     lock_coordination(call.connection, call.principal.org_id)
     call.require_administrator()
     body = call.body(UpdateOrganization)
     expected = call.if_match_version()
     organization = read_organization(call.connection, call.principal.org_id)
     require_match("organization", expected, organization.version)
-    return _answer(rename_organization(call.tx, organization, body.name or organization.name))
+    changed = change_organization(call.tx, organization, _with(organization, body))
+    call.wakes_delivery = True
+    return _answer(changed)
+
+
+def _with(organization: OrganizationRow, body: UpdateOrganization) -> OrganizationRow:
+    """The organization as it is to be: what was sent, null included, in place of what is."""
+    sent = body.model_dump(include=body.model_fields_set)
+    return replace(organization, **sent)
 
 
 def _answer(row: OrganizationRow) -> Answer:

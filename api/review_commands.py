@@ -20,6 +20,7 @@ from api.resolutions import packed
 from api.routing import Routes
 from models.errors import (
     ApprovalInvalidated,
+    ApprovalsMissing,
     CandidateStale,
     DraftClosed,
     DraftEmpty,
@@ -34,10 +35,12 @@ from models.errors import (
     ReconciliationRequired,
     ResolutionRequired,
     ReviewClosed,
+    SelfApproval,
     TargetMissing,
     VersionConflict,
 )
 from models.identifiers import CandidateId, CommitId, DraftId, ProjectId, ReviewId, new_review_id
+from models.rules.approvals import require_approver, require_merger
 from models.schemas.commits import NO_COMMIT
 from models.schemas.reviews import (
     CreateReview,
@@ -53,6 +56,7 @@ from models.store.commits import organization_ref
 from models.store.locks import ReviewRow
 from models.store.operations import OperationKind, StoredOperation, accept_operation
 from models.store.own_drafts import own_drafts
+from models.store.reviewers import counted_approvers, electorate_of
 from workflows.ids import publication_workflow_id, review_workflow_id
 
 routes = Routes("reviews")
@@ -91,7 +95,12 @@ def create_review(call: Write) -> StoredOperation:
     if access is not None:
         access.require_write()
     body = call.body(CreateReview)
-    request = SubmitRequest(title=body.title, description=body.description, drafts=_references(body.drafts))
+    request = SubmitRequest(
+        title=body.title,
+        description=body.description,
+        drafts=_references(body.drafts),
+        publish_at=body.publish_at,
+    )
     return _accept(call, OperationKind.SUBMIT, ProjectId(body.project_id), new_review_id(), request)
 
 
@@ -140,12 +149,20 @@ def withdraw_review(call: Write, review_id: str) -> StoredOperation:
     "/reviews/{review_id}/decisions",
     accepts=DecideReview,
     answers=ReviewBody,
-    problems=(ReviewClosed, ProjectArchived, VersionConflict),
+    problems=(SelfApproval, ReviewClosed, ProjectArchived, VersionConflict),
 )
 def decide_review(call: Write, review_id: str) -> StoredOperation:
-    """Approve or reject the latest submission, by owners and admins; the same approval twice is one."""
+    """Approve or reject the latest submission; the same approval twice is one.
+
+    Owners and admins do, and owners of paths that it touches approve. Where the policy asks for somebody else's
+    approval, the author's is refused.
+    """
     review, access = find_review(call, review_id)
-    access.require_administrator()
+    if Mentions.of(call).id("decision") == "approved":
+        call.require_permission("write")
+        require_approver(electorate_of(call.connection, review), call.principal.user_id)
+    else:
+        access.require_administrator()
     body = call.body(DecideReview)
     request = DecideRequest(
         decision=body.decision, expected_review_version=body.expected_review_version, body=body.body
@@ -160,6 +177,7 @@ def decide_review(call: Write, review_id: str) -> StoredOperation:
     answers=MergeResult,
     if_match_optional=True,
     problems=(
+        SelfApproval,
         ReviewClosed,
         ProjectArchived,
         VersionConflict,
@@ -168,12 +186,16 @@ def decide_review(call: Write, review_id: str) -> StoredOperation:
         ReconciliationRequired,
         PathCollision,
         ApprovalInvalidated,
+        ApprovalsMissing,
     ),
 )
 def merge_review(call: Write, review_id: str) -> StoredOperation:
     """Publish a Review, by owners and admins: one commit, or none at all. `If-Match` may name the current org Ref."""
     review, access = find_review(call, review_id)
     access.require_administrator()
+    call.require_permission("write")
+    electorate = electorate_of(call.connection, review)
+    require_merger(electorate, call.principal.user_id, counted_approvers(call.connection, review, electorate))
     body = call.body(MergeReview)
     expected = call.if_match_ref_if_given()
     current, _ = organization_ref(call.connection, call.principal.org_id)

@@ -21,8 +21,10 @@ from models.schemas.reviews import (
     UpdateReview,
 )
 from models.store.locks import ReviewRow
+from models.store.mergeability import mergeability
 from models.store.review_lists import list_reviews as reviews_for
-from models.store.review_views import mergeability, review_body, review_items, submission_body
+from models.store.review_views import review_body, review_items, submission_body
+from models.store.reviews import Schedule
 
 MAX_NUMBER_DIGITS = 9
 
@@ -72,7 +74,7 @@ def get_review(call: Read, review_id: str) -> Answer:
     problems=(ReviewClosed, ProjectArchived),
 )
 def update_review(call: Write, review_id: str) -> Answer:
-    """Change title or description: its author, owners and admins, until it is merged or withdrawn."""
+    """Change title, description or `publish_at`: its author, owners and admins, until it is merged or withdrawn."""
     review, access = find_review(call, review_id)
     require_author_or_administrator(call, review, access)
     body = call.body(UpdateReview)
@@ -82,6 +84,7 @@ def update_review(call: Write, review_id: str) -> Answer:
         expected_version=call.if_match_version(),
         title=body.title,
         description=body.description,
+        schedule=Schedule(body.publish_at) if body.reschedules else None,
     )
     call.wakes_delivery = True
     return _answer(call, changed)

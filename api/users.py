@@ -12,6 +12,7 @@ from models.schemas.common import ListQuery, NoParameters, Page
 from models.schemas.tenancy import CreateUser, UpdateUser, UserView
 from models.store.idempotency import forget_keys
 from models.store.locks import lock_coordination
+from models.store.organizations import forget_path_owner
 from models.store.users import UserRow, add_user, change_user, read_user, remove_user
 from models.store.users import list_users as users_of
 
@@ -82,6 +83,7 @@ def delete_user(call: Write, user_id: str) -> Answer:
     call.no_body()
     require_match("user", call.if_match_version_if_given(), user.version)
     close_user_work(call.tx, user.user_id)
+    forget_path_owner(call.tx, user.user_id)
     remove_user(call.tx, user)
     forget_keys(call.tx, user.user_id)
     call.wakes_delivery = True

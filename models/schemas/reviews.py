@@ -1,13 +1,26 @@
 """Reviews on the wire (publication.md §4, §6)."""
 
 import re
+from datetime import UTC, datetime
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, Field, JsonValue, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, JsonValue, model_validator
 
 from models.rules.bodies import MAX_TITLE_CHARACTERS
 from models.rules.limits import MAX_REVIEW_DRAFTS
-from models.schemas.common import DIGITS, Id, Input, Instant, ListQuery, Optional, Query, RawText, Text, broken
+from models.schemas.common import (
+    DIGITS,
+    Id,
+    Input,
+    Instant,
+    ListQuery,
+    Optional,
+    Query,
+    RawText,
+    Text,
+    broken,
+    parse_instant,
+)
 from models.schemas.drafts import MAX_VERSION, DraftStatus, MemoryDifference, PathInput, Version
 from models.schemas.reconciliation import ResolvedStates
 
@@ -67,12 +80,30 @@ DraftReferences = Annotated[list[DraftReferenceInput], Field(min_length=1, max_l
 """The Drafts of a submission, in the order in which they are folded."""
 
 
+def _future(raw: object) -> datetime:
+    at = parse_instant(raw)
+    if at <= datetime.now(UTC):
+        raise broken("not_in_the_future")
+    return at
+
+
+PublishAt = Annotated[datetime, BeforeValidator(_future, json_schema_input_type=datetime)]
+"""When a Review is to be published by itself if it is approved then: RFC 3339 with its offset, in the future."""
+
+PublishAtOrNever = Annotated[
+    datetime | None,
+    BeforeValidator(lambda raw: None if raw is None else _future(raw), json_schema_input_type=datetime | None),
+]
+"""The same, or null, which cancels it."""
+
+
 class CreateReview(Input):
     """Drafts to be considered and published together."""
 
     project_id: Id
     title: ReviewTitle
     description: Remark = ""
+    publish_at: Optional[PublishAt] = None
     drafts: DraftReferences
 
 
@@ -81,6 +112,12 @@ class UpdateReview(Input):
 
     title: Optional[ReviewTitle] = None
     description: Optional[Remark] = None
+    publish_at: PublishAtOrNever = None
+
+    @property
+    def reschedules(self) -> bool:
+        """Whether `publish_at` was sent: null cancels it, left out it stays."""
+        return "publish_at" in self.model_fields_set
 
 
 class ResubmitReview(Input):

@@ -4,6 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, JsonValue
 
+from models.rules.path_owners import broken_glob_rule
+from models.rules.paths import path_key
 from models.rules.roles import OrgRole, Permission, ProjectRole, in_order
 from models.schemas.common import (
     Email,
@@ -21,6 +23,9 @@ from models.schemas.common import (
 )
 
 MAX_PROJECT_DESCRIPTION = 2_000
+MAX_APPROVALS = 100
+MAX_OWNERS = 100  # globs, and users of one
+MAX_TIMER_S = 10 * 366 * 24 * 3_600
 
 Description = Annotated[Text, Field(max_length=MAX_PROJECT_DESCRIPTION)]
 
@@ -49,10 +54,49 @@ class CreateOrganization(Input):
     owner: OwnerInput
 
 
+def _glob(raw: str) -> str:
+    if rule := broken_glob_rule(raw):
+        raise broken(rule)
+    return raw
+
+
+def _distinct_users(users: list[str]) -> list[str]:
+    if len(set(users)) != len(users):
+        raise broken("repeated")
+    return users
+
+
+Glob = Annotated[Text, AfterValidator(_glob)]
+"""Paths: `*` stays within a segment, `**` crosses, `**/` may be no folder; matched on path keys."""
+
+Seconds = Annotated[int, Field(ge=1, le=MAX_TIMER_S)]
+"""A time in seconds, at most ten years."""
+
+
+class PathOwnersInput(Input):
+    """Users, one of whom has to approve what touches a path of the glob."""
+
+    glob: Glob
+    users: Annotated[list[Id], Field(min_length=1, max_length=MAX_OWNERS), AfterValidator(_distinct_users)]
+
+
+def _distinct_globs(entries: list[PathOwnersInput]) -> list[PathOwnersInput]:
+    if len({path_key(entry.glob) for entry in entries}) != len(entries):
+        raise broken("repeated")
+    return entries
+
+
 class UpdateOrganization(Input):
-    """What may be changed of an organization."""
+    """What may be changed of an organization: its name and its policies; what is left out stays."""
 
     name: Optional[Name] = None
+    required_approvals: Optional[Annotated[int, Field(ge=0, le=MAX_APPROVALS)]] = None
+    allow_self_approval: Optional[bool] = None
+    path_owners: Annotated[
+        Optional[Annotated[list[PathOwnersInput], AfterValidator(_distinct_globs)]], Field(max_length=MAX_OWNERS)
+    ] = None
+    review_reminder_after: Seconds | None = Field(default=None, description="seconds; null: no reminder")
+    review_expires_after: Seconds | None = Field(default=None, description="seconds; null: never")
 
 
 class OrganizationSummary(Output):

@@ -1,8 +1,11 @@
 """Organizations: made whole, with their coordination row, owner and owner's token (tenancy.md)."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TypedDict
 
+import orjson
 from pydantic import JsonValue
 from sqlalchemy import Connection, text
 
@@ -11,11 +14,19 @@ from models.identifiers import OrganizationId, UserId, new_organization_id, new_
 from models.rules.roles import Permission
 from models.store.audit import record_audit
 from models.store.events import append_event
+from models.store.review_timers import settle_timers
 from models.store.tokens import IssuedToken, issue_token
 from models.store.transaction import Transaction
 from models.store.users import UserRow, add_user
 
 OWNER_TOKEN_NAME = "owner"  # noqa: S105  (a name people see)
+
+
+class PathOwnersEntry(TypedDict):
+    """Whose approval the paths of a glob need, as it is stored."""
+
+    glob: str
+    users: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +37,23 @@ class OrganizationRow:
     name: str
     required_approvals: int
     allow_self_approval: bool
-    path_owners: list[dict[str, JsonValue]]
+    path_owners: list[PathOwnersEntry]
     review_reminder_after: int | None
     review_expires_after: int | None
     global_write: str
     version: int
     created_at: datetime
     updated_at: datetime
+
+
+CHANGEABLE = (
+    "name",
+    "required_approvals",
+    "allow_self_approval",
+    "path_owners",
+    "review_reminder_after",
+    "review_expires_after",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +68,18 @@ class NewOrganization:
 COLUMNS = """org_id, name, required_approvals, allow_self_approval, path_owners, review_reminder_after,
     review_expires_after, global_write, version, created_at, updated_at"""
 READ = text(f"select {COLUMNS} from organizations where org_id = :org_id")  # noqa: S608  (a constant of ours)
-RENAME = text(f"""
-    update organizations set name = :name, version = version + 1, updated_at = :now
+CHANGE = text(f"""
+    update organizations
+    set name = :name, required_approvals = :required_approvals, allow_self_approval = :allow_self_approval,
+        path_owners = cast(:path_owners as jsonb), review_reminder_after = :review_reminder_after,
+        review_expires_after = :review_expires_after, version = version + 1, updated_at = :now
     where org_id = :org_id returning {COLUMNS}
 """)  # noqa: S608  (a constant of ours)
+UNKNOWN_USERS = text("""
+    select n.user_id from unnest(cast(:user_ids as text[])) as n(user_id)
+    where not exists (select from users u where u.org_id = :org_id and u.user_id = n.user_id)
+    order by 1 limit 1
+""")
 
 
 def create_organization(
@@ -94,15 +123,46 @@ def read_organization(connection: Connection, org_id: OrganizationId) -> Organiz
     return OrganizationRow(*row)
 
 
-def rename_organization(tx: Transaction, before: OrganizationRow, name: str) -> OrganizationRow:
-    """Give an organization another name; the same name changes nothing. Call it under the coordination row."""
-    if name == before.name:
+def change_organization(tx: Transaction, before: OrganizationRow, after: OrganizationRow) -> OrganizationRow:
+    """Give an organization another name or policy; equal values change nothing. Call it under the coordination row.
+
+    Reminders and expiries of its Reviews move with the policy.
+
+    Raises:
+        NotFound: a path owner is no user of the organization.
+    """
+    changed: list[JsonValue] = [name for name in CHANGEABLE if getattr(before, name) != getattr(after, name)]
+    if not changed:
         return before
-    row = tx.connection.execute(RENAME, {"org_id": tx.org_id, "name": name, "now": tx.now}).one()
-    after = OrganizationRow(*row)
-    record_audit(tx, "organization.update", "organization", tx.org_id, detail={"changed": ["name"]})
-    append_event(tx, "organization.updated", "organization", tx.org_id, version=after.version)
-    return after
+    _require_users(tx, after.path_owners)
+    values = {name: getattr(after, name) for name in CHANGEABLE}
+    values |= {"org_id": tx.org_id, "now": tx.now, "path_owners": orjson.dumps(after.path_owners).decode()}
+    row = OrganizationRow(*tx.connection.execute(CHANGE, values).one())
+    if {"review_reminder_after", "review_expires_after"}.intersection(map(str, changed)):
+        settle_timers(tx)
+    record_audit(tx, "organization.update", "organization", tx.org_id, detail={"changed": changed})
+    append_event(tx, "organization.updated", "organization", tx.org_id, version=row.version)
+    return row
+
+
+def forget_path_owner(tx: Transaction, user_id: UserId) -> None:
+    """Take a user who goes out of the policy, under the coordination row.
+
+    A glob that is left without users stays, and lets nothing be published until the policy names somebody.
+    """
+    before = read_organization(tx.connection, tx.org_id)
+    left = [
+        PathOwnersEntry(glob=entry["glob"], users=[user for user in entry["users"] if user != user_id])
+        for entry in before.path_owners
+    ]
+    change_organization(tx, before, replace(before, path_owners=left))
+
+
+def _require_users(tx: Transaction, path_owners: Sequence[PathOwnersEntry]) -> None:
+    names = {"org_id": tx.org_id, "user_ids": sorted({user for entry in path_owners for user in entry["users"]})}
+    unknown = tx.connection.execute(UNKNOWN_USERS, names).scalar_one_or_none()
+    if unknown is not None:
+        raise NotFound("There is no such user.", user_id=unknown)
 
 
 def _insert(tx: Transaction, name: str) -> None:

@@ -7,15 +7,28 @@ from sqlalchemy import Connection, text
 from models.identifiers import OrganizationId, ProjectId, UserId
 from models.store.access import READABLE_PROJECTS_EVER
 from models.store.locks import ReviewRow, row_of
+from models.store.owned_paths import TOUCHED_KEYS, owned_pattern
 
-LIST = text(f"""
+READABLE = f"r.project_id in ({READABLE_PROJECTS_EVER})"
+TOUCHES = f"""
+    exists (select from ({TOUCHED_KEYS}) as touched where touched.path_key ~ :owned)
+    and exists (
+        select from projects p
+        where p.org_id = :org_id and p.project_id = r.project_id and p.state <> 'deleted'
+    )
+"""  # noqa: S608  (a constant of ours)
+
+SELECTED = """
     select r.* from reviews r
-    where r.org_id = :org_id and r.project_id in ({READABLE_PROJECTS_EVER})
+    where r.org_id = :org_id and ({readable})
       and (cast(:project_id as text) is null or r.project_id = :project_id)
       and (cast(:status as text) is null or r.status = :status)
       and (cast(:before_at as timestamptz) is null or (r.created_at, r.review_id) < (:before_at, :before_id))
     order by r.created_at desc, r.review_id desc limit :limit
-""")  # noqa: S608  (a constant of ours)
+"""
+LIST = text(SELECTED.replace("{readable}", READABLE))
+LIST_OWNED = text(SELECTED.replace("{readable}", f"{READABLE} or {TOUCHES}"))
+"""The same for a path owner, who also reads the Reviews that touch paths of the expression `:owned`."""
 
 
 def list_reviews(
@@ -29,6 +42,8 @@ def list_reviews(
     limit: int,
 ) -> list[ReviewRow]:
     """Reviews of the projects that the user may read, newest first; those of deleted ones for owners and admins.
+
+    A path owner also gets those that touch the owner's paths.
 
     Args:
         connection: a read connection.
@@ -49,4 +64,7 @@ def list_reviews(
         "before_id": before_id,
         "limit": limit,
     }
-    return [row_of(ReviewRow, row) for row in connection.execute(LIST, names).mappings()]
+    owned = owned_pattern(connection, org_id, user_id)
+    statement = LIST if owned is None else LIST_OWNED
+    names |= {} if owned is None else {"owned": owned}
+    return [row_of(ReviewRow, row) for row in connection.execute(statement, names).mappings()]

@@ -2,18 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import Connection, RowMapping, text
+from sqlalchemy import Connection, text
 
-from models.errors import NotFound, Problem, ProjectArchived
-from models.identifiers import BlobId, MemoryId, OrganizationId, ReviewId
+from models.errors import NotFound
+from models.identifiers import BlobId, OrganizationId, ReviewId
 from models.rules.evaluation import Evaluation
-from models.rules.states import Body, MemoryState, State
 from models.schemas.drafts import Coordination, MemoryDifference
 from models.schemas.reviews import (
     ApprovalBody,
-    ComputedFor,
-    MemoryAtPath,
-    Mergeability,
     ReviewBody,
     ReviewDraft,
     ReviewListItem,
@@ -22,13 +18,13 @@ from models.schemas.reviews import (
     SubmissionWithMemories,
     TimelineEvent,
 )
-from models.store.commits import organization_ref
 from models.store.coordination import coordinate
 from models.store.draft_views import difference, read_contents
 from models.store.drafts import drafts_by_id
 from models.store.locks import DraftRow, ReviewRow
-from models.store.review_evaluation import evaluate_drafts
-from models.store.reviews import Member, approvals_of, latest_members, members_of, read_review
+from models.store.mergeability import mergeability
+from models.store.reviews import Member, approvals_of, members_of, read_review
+from models.store.submitted_states import submitted_states
 
 
 def review_body(
@@ -146,32 +142,6 @@ def submission_body(
     raise NotFound("The Review has no such submission.")
 
 
-STATES = text("""
-    select s.memory_id, s.path, s.description, s.blob_id, b.content_hash,
-           s.base_path, s.base_description, s.base_blob_id, a.content_hash as base_content_hash
-    from review_submission_states s
-    left join blobs b on b.org_id = s.org_id and b.blob_id = s.blob_id
-    left join blobs a on a.org_id = s.org_id and a.blob_id = s.base_blob_id
-    where s.org_id = :org_id and s.review_id = :review_id and s.number = :number
-    order by s.memory_id
-""")
-
-
-def submitted_states(
-    connection: Connection, org_id: OrganizationId, review_id: ReviewId, number: int
-) -> dict[MemoryId, tuple[State, State]]:
-    """The base and the result of every touched Memory, as a submission fixed them."""
-    rows = connection.execute(STATES, {"org_id": org_id, "review_id": review_id, "number": number}).mappings()
-    return {row["memory_id"]: (_state(row, "base_"), _state(row, "")) for row in rows}
-
-
-def _state(row: RowMapping, side: str) -> State:
-    if row[f"{side}path"] is None:
-        return None
-    body = Body(row[f"{side}blob_id"], row[f"{side}content_hash"])
-    return MemoryState(path=row[f"{side}path"], description=row[f"{side}description"], body=body)
-
-
 def submission_memories(
     connection: Connection, org_id: OrganizationId, review_id: ReviewId, number: int
 ) -> list[MemoryDifference]:
@@ -180,74 +150,3 @@ def submission_memories(
     blob_ids: set[BlobId] = {state.body.blob_id for pair in states.values() for state in pair if state is not None}
     contents = read_contents(connection, org_id, blob_ids)
     return [difference(memory_id, base, result, contents) for memory_id, (base, result) in states.items()]
-
-
-def mergeability(connection: Connection, review: ReviewRow, evaluation: Evaluation | None = None) -> Mergeability:
-    """Whether a merge would pass now; a pure read, complete only under the coordination row."""
-    current, version = organization_ref(connection, review.org_id)
-    computed_for = ComputedFor(org_commit_id=current, review_version=review.version)
-    if review.status not in ("open", "approved"):
-        pairs = submitted_states(connection, review.org_id, review.review_id, review.submission)
-        before = {memory_id: base for memory_id, (base, _) in pairs.items()}
-        after = {memory_id: result for memory_id, (_, result) in pairs.items()}
-        return _mergeability("closed", computed_for, [], review.result_hash, before, after)
-    evaluation = evaluation or _evaluation(connection, review, version)
-    blockers: list[Problem] = [*_archived(connection, review), *evaluation.blockers]
-    return _mergeability(
-        "blocked" if blockers else "mergeable",
-        computed_for,
-        blockers,
-        evaluation.result_hash(review.project_id),
-        evaluation.current,
-        evaluation.final_states,
-    )
-
-
-def _evaluation(connection: Connection, review: ReviewRow, version: int) -> Evaluation:
-    members = latest_members(connection, review)
-    drafts = drafts_by_id(connection, review.org_id, [member.draft_id for member in members])
-    in_order = [drafts[member.draft_id] for member in members]
-    return evaluate_drafts(connection, review.org_id, review.project_id, version, in_order)
-
-
-def _archived(connection: Connection, review: ReviewRow) -> list[Problem]:
-    state = connection.execute(
-        text("select state from projects where org_id = :org_id and project_id = :project_id"),
-        {"org_id": review.org_id, "project_id": review.project_id},
-    ).scalar_one()
-    if state == "active":
-        return []
-    return [ProjectArchived(f"The project is {state}.", project_id=review.project_id)]
-
-
-def _mergeability(
-    state: str,
-    computed_for: ComputedFor,
-    blockers: Sequence[Problem],
-    result_hash: str,
-    before: Mapping[MemoryId, State],
-    after: Mapping[MemoryId, State],
-) -> Mergeability:
-    changed = {memory_id for memory_id in after if after[memory_id] != before.get(memory_id)}
-    created = {memory_id for memory_id in changed if before.get(memory_id) is None}
-    deleted = {memory_id for memory_id in changed if after[memory_id] is None}
-    return Mergeability(
-        state=state,
-        computed_for=computed_for,
-        blockers=[problem.document() for problem in blockers],
-        result_hash=result_hash,
-        creates=_at_paths(after, created),
-        updates=_at_paths(after, changed - created - deleted),
-        deletes=_at_paths(before, deleted),
-    )
-
-
-def _at_paths(states: Mapping[MemoryId, State], memory_ids: set[MemoryId]) -> list[MemoryAtPath]:
-    return sorted(
-        (
-            MemoryAtPath(memory_id=memory_id, path=state.path)
-            for memory_id in memory_ids
-            if (state := states[memory_id]) is not None
-        ),
-        key=lambda item: item.path,
-    )

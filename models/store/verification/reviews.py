@@ -16,7 +16,7 @@ REVIEWS = text("""
       on s.org_id = r.org_id and s.review_id = r.review_id and s.number = r.submission
     left join (
         select review_id, count(*) as events, max(position) as last,
-               (array_agg(event order by position desc))[1] as last_event
+               (array_agg(event order by position desc) filter (where event <> all (:beside)))[1] as last_event
         from review_timeline where org_id = :org_id group by review_id
     ) t on t.review_id = r.review_id
     left join (
@@ -41,13 +41,16 @@ APPROVALS = text("""
 LAST_EVENTS = {"merged": ("merged",), "withdrawn": ("withdrawn", "expired"), "rejected": ("rejected",)}
 """The last event of Reviews with these statuses, and of no others."""
 
+BESIDE = ("reminded", "publish_skipped")
+"""Events that leave the status as it is."""
+
 MAY_HAVE_APPROVALS = ("open", "approved", "merged")
 HAVE_APPROVALS = ("approved", "merged")
 
 
 def check_reviews(snapshot: Snapshot) -> Iterator[Finding]:
     """Every Review and every approval."""
-    for row in snapshot.rows(REVIEWS):
+    for row in snapshot.rows(REVIEWS, beside=list(BESIDE)):
         where = f"Review {row['review_id']}"
         if row["submitted"] and row["result_hash"] != row["submitted_hash"]:
             what = "the result is not that of the latest submission"
