@@ -4,7 +4,7 @@ Memories are what they say; versions are whole copies; every question is asked o
 """
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
@@ -19,6 +19,8 @@ class Doc:
 
 
 World = dict[str, Doc]
+
+FIELDS = ("path", "description", "body")
 
 
 @dataclass(frozen=True)
@@ -111,31 +113,77 @@ class Verdict:
 def judge(model: Model, drafts: Sequence[ModelDraft]) -> Verdict:
     """Apply Drafts in order to Current, and ask everything that the contract asks."""
     verdict = Verdict(dict(model.current))
-    touched: dict[str, int] = {}
-    placed: dict[str, int] = {}
-    asking: set[int] = set()
-    for number, draft in enumerate(drafts):
-        outcome = _own_outcome(model, drafts, number, verdict.world)
-        if outcome is None:
-            verdict.codes.add("target_missing")
-            outcome = _own_outcome(model, drafts, number, verdict.world, leniently=True) or {}
-        elif all(verdict.world.get(memory) == after for memory, after in outcome.items()):
-            verdict.empty = True
-        base = model.versions[draft.base]
-        for memory, after in outcome.items():
-            published = memory in base
-            if published and (memory in touched or not _stays(base[memory], after, model.current.get(memory))):
-                verdict.codes.add("reconciliation_required")
-                asking.add(number)
-            before = verdict.world.get(memory)
-            if memory not in placed or (after and before and after.path != before.path):
-                placed[memory] = number
-            touched[memory] = number
-            verdict.world.pop(memory, None)
-            if after is not None:
-                verdict.world[memory] = after
-    verdict.codes |= _collisions(model, drafts, verdict.world, placed, asking)
+    course = _Course()
+    for number in range(len(drafts)):
+        _judge_draft(model, drafts, number, verdict, course)
+    if course.asking:
+        verdict.codes.add("reconciliation_required")
+    verdict.codes |= _collisions(model, drafts, verdict.world, course)
     return verdict
+
+
+def _judge_draft(model: Model, drafts: Sequence[ModelDraft], number: int, verdict: Verdict, course: "_Course") -> None:
+    outcome = _own_outcome(model, drafts, number, verdict.world)
+    is_whole = outcome is not None
+    if outcome is None:
+        verdict.codes.add("target_missing")
+        outcome = _own_outcome(model, drafts, number, verdict.world, leniently=True) or {}
+    world = dict(verdict.world)
+    for memory, after in outcome.items():
+        before, published = verdict.world.get(memory), model.current.get(memory)
+        if memory in _created_before(drafts, number):
+            together, contested = merge(before, before, after)
+        else:
+            base = model.versions[drafts[number].base].get(memory)
+            together, contested = merge(base, before, after)
+            if contested or not _stays(base, after, published):
+                course.asking.add(number)
+        course.goes_on(number, memory, before, together, published=published)
+        course.undecided |= {memory} if "existence" in contested else set()
+        world.pop(memory, None)
+        if together is not None:
+            world[memory] = together
+    verdict.empty |= is_whole and world == verdict.world
+    verdict.world = world
+
+
+@dataclass
+class _Course:
+    """Who came first to each Memory, who put it where it is, which Drafts have to ask, and what is undecided."""
+
+    first: dict[str, int] = field(default_factory=dict)
+    placed: dict[str, int] = field(default_factory=dict)
+    asking: set[int] = field(default_factory=set)
+    undecided: set[str] = field(default_factory=set)
+
+    def goes_on(
+        self, number: int, memory: str, before: Doc | None, after: Doc | None, *, published: Doc | None
+    ) -> None:
+        self.first.setdefault(memory, number)
+        if after is None or (published and published.path == after.path):
+            self.placed.pop(memory, None)
+        elif before is None or before.path != after.path:
+            self.placed[memory] = number
+
+
+def _created_before(drafts: Sequence[ModelDraft], number: int) -> set[str]:
+    return set().union(*(earlier.creates for earlier in drafts[:number]))
+
+
+def merge(base: Doc | None, theirs: Doc | None, ours: Doc | None) -> tuple[Doc | None, set[str]]:
+    """What two changes of a Memory come to, and what is contested; ours, where anything is.
+
+    Bodies count as one line: two changes of them always meet.
+    """
+    if theirs == base or ours in (base, theirs):
+        return (theirs if ours == base else ours), set()
+    if ours is None or theirs is None:
+        return ours, {"existence"}
+    before = base or Doc("", "", "")
+    fields = [(name, getattr(before, name), getattr(theirs, name), getattr(ours, name)) for name in FIELDS]
+    if contested := {name for name, *values in fields if len(set(values)) == len(values)}:
+        return ours, contested
+    return replace(ours, **{name: their for name, was, their, our in fields if our == was}), set()
 
 
 def _own_outcome(
@@ -143,45 +191,44 @@ def _own_outcome(
 ) -> dict[str, Doc | None] | None:
     """What a Draft makes of each Memory it names, over its base and what earlier Drafts created."""
     draft = drafts[number]
-    created_before = set().union(*(earlier.creates for earlier in drafts[:number]))
+    created_before = _created_before(drafts, number)
     start = model.versions[draft.base] | {memory: so_far[memory] for memory in created_before if memory in so_far}
     world = dict(start)
     named: dict[str, None] = {}
-    for step in draft.steps:
-        if apply(world, step):
+    for position, step in enumerate(draft.steps):
+        if apply(world, step) or _has_gone_already(model, draft, start, position):
             named[step.memory] = None
         elif not leniently:
             return None
     return {memory: world.get(memory) for memory in named}
 
 
-def _stays(base: Doc, draft: Doc | None, current: Doc | None) -> bool:
+def _has_gone_already(model: Model, draft: ModelDraft, start: World, position: int) -> bool:
+    """Whether a step leads up to the delete of a published Memory that the base, moved on since, no longer has."""
+    memory = draft.steps[position].memory
+    was_published = any(memory in world for world in model.versions)
+    deletes = [number for number, step in enumerate(draft.steps) if (step.action, step.memory) == ("delete", memory)]
+    return was_published and memory not in start and bool(deletes) and position <= deletes[0]
+
+
+def _stays(base: Doc | None, draft: Doc | None, current: Doc | None) -> bool:
     """Whether a three-way merge, field by field, gives exactly what the Draft proposes."""
-    if current in (base, draft):
-        return True
-    if draft is None or current is None:
-        return False
-    for name in ("path", "description", "body"):
-        ours, theirs, before = getattr(draft, name), getattr(current, name), getattr(base, name)
-        merged = theirs if ours == before else ours
-        if theirs not in (before, ours) or merged != ours:
-            return False
-    return True
+    return current == base or (merge(base, current, draft) == (draft, set()))
 
 
-def _collisions(
-    model: Model, drafts: Sequence[ModelDraft], world: World, placed: Mapping[str, int], asking: set[int]
-) -> set[str]:
+def _collisions(model: Model, drafts: Sequence[ModelDraft], world: World, course: _Course) -> set[str]:
     codes: set[str] = set()
-    for one, other in combinations(world, 2):
-        if not collide(world[one].path, world[other].path):
+    for pair in combinations(world.keys() - course.undecided, 2):
+        if not collide(*(world[memory].path for memory in pair)):
             continue
-        placing = {placed[memory] for memory in (one, other) if memory in placed}
-        if one in placed and other in placed:
+        placing = {course.placed[memory] for memory in pair if memory in course.placed}
+        if all(memory in course.placed for memory in pair):
             codes.add("path_collision" if len(placing) == 1 else "reconciliation_required")
-        elif placing:
-            (number,) = placing
-            occupant = other if one in placed else one
-            moved_in = model.changed_since(occupant, drafts[number].base)
-            codes.add("reconciliation_required" if moved_in or number in asking else "path_collision")
+            continue
+        (number,) = placing
+        (standing,) = (memory for memory in pair if memory not in course.placed)
+        touched_before = course.first.get(standing, number) < number
+        moved_in = model.changed_since(standing, drafts[number].base)
+        asks = touched_before or moved_in or number in course.asking
+        codes.add("reconciliation_required" if asks else "path_collision")
     return codes

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.errors import DuplicateId, Problem, TargetMissing
+from models.errors import DuplicateId, OperationInvalid, Problem, TargetMissing
 from models.identifiers import MemoryId
 from models.rules.folding import Action, DraftOperation, apply, fold_what_holds, resolve_path
 from models.rules.hashes import body_of
@@ -32,6 +32,10 @@ def delete(memory_id: MemoryId) -> DraftOperation:
     return DraftOperation(Action.DELETE, memory_id)
 
 
+def restore(memory_id: MemoryId, path: str, *, text: str = "old\n", description: str = "was") -> DraftOperation:
+    return DraftOperation(Action.RESTORE, memory_id, path=path, body=body_of(text), description=description)
+
+
 @dataclass
 class Desk:
     """The same rules, told as documents on a desk: sheets come, are overwritten, are thrown away for good."""
@@ -47,6 +51,10 @@ class Desk:
             if name in self.used_names:
                 return False
             self.sheets[name] = {"description": ""}
+        elif operation.action == "restore":
+            if name in self.sheets:
+                return False
+            self.sheets[name] = {}
         elif name not in self.sheets:
             return False
         self.used_names.add(name)
@@ -91,7 +99,9 @@ def operations() -> st.SearchStrategy[DraftOperation]:
         texts,
         st.none() | descriptions,
     )
-    return st.one_of(creates, edits, st.builds(rename, ids, paths), st.builds(delete, ids))
+    return st.one_of(
+        creates, edits, st.builds(rename, ids, paths), st.builds(delete, ids), st.builds(restore, ids, paths)
+    )
 
 
 def bases() -> st.SearchStrategy[dict[MemoryId, MemoryState]]:
@@ -115,10 +125,11 @@ def test_a_fold_ends_as_the_documents_on_a_desk_do_or_is_refused_at_the_same_ope
         folded = fold(sequence, base)
         assert {name: state and sheet_of(state) for name, state in folded.items()} == desk.shows()
     else:
-        with pytest.raises((TargetMissing, DuplicateId)) as caught:
+        with pytest.raises((TargetMissing, DuplicateId, OperationInvalid)) as caught:
             fold(sequence, base)
         assert caught.value.context["index"] == impossible
-        assert caught.value.context["memory_id"] == sequence[impossible].memory_id
+        refusal = {"create": DuplicateId, "restore": OperationInvalid}
+        assert type(caught.value) is refusal.get(sequence[impossible].action, TargetMissing)
 
 
 @given(st.lists(operations(), max_size=12), bases())
@@ -228,6 +239,69 @@ def test_a_create_never_takes_the_id_of_another_memory(before: list[DraftOperati
     with pytest.raises(DuplicateId) as caught:
         fold([*before, create(ONE, "b")], {ONE: a_state("a")})
     assert caught.value.context == {"index": len(before), "memory_id": ONE}
+
+
+def test_a_restore_brings_a_memory_back_as_it_says() -> None:
+    assert fold([restore(ONE, "b")], {}) == {ONE: a_state("b", text="old\n", description="was")}
+    assert fold([delete(ONE), restore(ONE, "b")], {ONE: a_state("a")})[ONE] == a_state(
+        "b", text="old\n", description="was"
+    )
+
+
+@pytest.mark.parametrize(("before", "base"), [([], {ONE: a_state("a")}), ([restore(ONE, "a")], {})])
+def test_a_restore_of_an_active_memory_is_invalid(
+    before: list[DraftOperation], base: Mapping[MemoryId, MemoryState]
+) -> None:
+    with pytest.raises(OperationInvalid) as caught:
+        fold([*before, restore(ONE, "b")], base)
+    assert caught.value.context == {"index": len(before), "field": "memory_id", "rule": "active"}
+
+
+def converge(sequence: Sequence[DraftOperation], base: Mapping[MemoryId, MemoryState]) -> dict[MemoryId, State]:
+    """The fold over a base that may have moved on; nothing may be refused."""
+    refused: list[Problem] = []
+    states = fold_what_holds(sequence, base, refused, converging=True)
+    assert refused == []
+    return states
+
+
+def test_over_a_base_that_moved_on_a_delete_of_what_has_gone_changes_nothing_but_touches_the_memory() -> None:
+    assert converge([delete(ONE)], {}) == {ONE: None}
+    assert converge([update(ONE, text="new\n"), rename(ONE, "b"), delete(ONE)], {}) == {ONE: None}
+    assert converge([delete(ONE), restore(ONE, "b")], {})[ONE] is not None
+
+
+def test_over_a_base_that_moved_on_a_restore_of_what_is_back_goes_on_from_what_it_says() -> None:
+    restored = [restore(ONE, "b"), rename(ONE, "c")]
+    assert converge(restored, {ONE: a_state("c", text="old\n", description="was")}) == fold(restored, {})
+
+
+@pytest.mark.parametrize(
+    "sequence",
+    [
+        [update(ONE, text="new\n")],
+        [update(ONE, text="new\n"), rename(ONE, "b")],
+        [delete(NEW)],
+        [delete(ONE), update(ONE, text="new\n")],
+        [delete(ONE), delete(ONE)],
+        [restore(ONE, "a"), restore(ONE, "a")],
+    ],
+)
+def test_nothing_else_is_let_through_over_a_base_that_moved_on(sequence: Sequence[DraftOperation]) -> None:
+    refused: list[Problem] = []
+    fold_what_holds(sequence, {}, refused, converging=True)
+    assert refused[-1].context["index"] == len(sequence) - 1
+
+
+@given(st.lists(operations(), max_size=12), bases())
+@many
+def test_a_fold_that_holds_is_the_same_over_a_base_that_may_have_moved_on(
+    sequence: Sequence[DraftOperation], base: dict[MemoryId, MemoryState]
+) -> None:
+    refused: list[Problem] = []
+    folded = fold_what_holds(sequence, base, refused)
+    if not refused:
+        assert converge(sequence, base) == folded
 
 
 def test_a_path_names_the_bases_occupant_while_the_draft_leaves_it_there() -> None:

@@ -16,7 +16,7 @@ from models.rules.paths import accept_path
 from models.rules.review import evaluate
 from models.rules.states import MemoryState
 from tests.publication_model import PRECEDENCE, Model, ModelDraft, Step, World, apply, collide, judge
-from tests.publication_steps import Draw, draws, step_of
+from tests.publication_steps import BODIES, Draw, draws, step_of
 
 few_draws = st.lists(draws, max_size=3)
 histories = st.lists(few_draws, min_size=1, max_size=3)
@@ -113,6 +113,7 @@ def an_operation(step: Step) -> DraftOperation:
 
 def around(model: Model, drafts: Sequence[ModelDraft]) -> Surroundings:
     bases = {draft.base for draft in drafts}
+    touched = {step.memory for draft in drafts for step in draft.steps}
     return Surroundings(
         version=model.version,
         current=states(model.current),
@@ -121,6 +122,13 @@ def around(model: Model, drafts: Sequence[ModelDraft]) -> Surroundings:
         occupants={MemoryId(memory): doc.path for memory, doc in model.current.items()},
         changed_since={
             base: [MemoryId(memory) for memory in model.current if model.changed_since(memory, base)] for base in bases
+        },
+        read={body_of(text).blob_id: text for text in BODIES}.__getitem__,
+        is_free=lambda path: (
+            not any(collide(path, doc.path) for memory, doc in model.current.items() if memory not in touched)
+        ),
+        states_at=lambda memory_ids, version: {
+            memory_id: state for memory_id, state in states(model.versions[version]).items() if memory_id in memory_ids
         },
     )
 
