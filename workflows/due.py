@@ -12,6 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from models.settings import Settings
 from models.store.operations import Due, OperationKind, RefreshDue, claim_due, reviews_to_refresh
+from models.store.unreconciled import BehindDue, claim_behind
 from workflows.deliveries import Delivery
 
 log = logging.getLogger("canonry.delivery")
@@ -22,6 +23,10 @@ REFRESH_AFTER_S = 1.0  # within it, a Review's workflow records a change by itse
 # twice would cost a busy lane as much as publishing does.
 REFRESH_MERGED_AFTER_S = 20.0
 REFRESH_AGAIN_S = 5.0
+# Drafts that fell behind wait for nobody: each process brings some up at a time, beside what people wait for.
+BEHIND_POLL_S = 2.0
+BEHIND_LIMIT = 25
+BEHIND_AGAIN_S = 60.0
 FIRST_PAUSE_S = 1.0
 LONGEST_PAUSE_S = 8.0
 
@@ -40,6 +45,7 @@ class DueReader:
         self._settings = settings
         self._thread: ThreadPoolExecutor | None = None
         self._refresh_at: dict[str, float] = {}
+        self._behind_at = 0.0
         self._pause_s = 0.0
         self._resume_at = 0.0
 
@@ -56,15 +62,15 @@ class DueReader:
         if time.monotonic() < self._resume_at:
             return ()
         try:
-            operations, reviews = await asyncio.get_running_loop().run_in_executor(self._thread, self._claim)
+            operations, reviews, drafts = await asyncio.get_running_loop().run_in_executor(self._thread, self._claim)
         except SQLAlchemyError as error:
             self._lost(error)
             return ()
         self._found()
         known = sorted((due for due in operations if due.kind in KNOWN_KINDS), key=lambda due: due.operation_id)
-        return [*known, *self._not_recorded(reviews)]
+        return [*known, *self._not_recorded(reviews), *drafts]
 
-    def _claim(self) -> tuple[list[Due], list[RefreshDue]]:
+    def _claim(self) -> tuple[list[Due], list[RefreshDue], list[BehindDue]]:
         with self._engine.begin() as connection:
             operations = claim_due(
                 connection,
@@ -73,7 +79,19 @@ class DueReader:
                 max_retry_s=self._settings.delivery_max_retry_s,
             )
             reviews = reviews_to_refresh(connection, limit=CLAIM_LIMIT, merged_for_s=REFRESH_MERGED_AFTER_S)
-            return operations, reviews
+        return operations, reviews, self._claim_behind()
+
+    def _claim_behind(self) -> list[BehindDue]:
+        """Drafts that a publication left behind; in a transaction of its own, which ends at once.
+
+        An idle installation is asked every two seconds, by one look into an index for each organization.
+        """
+        now = time.monotonic()
+        if now < self._behind_at:
+            return []
+        self._behind_at = now + BEHIND_POLL_S
+        with self._engine.begin() as connection:
+            return claim_behind(connection, limit=BEHIND_LIMIT, again_after_s=BEHIND_AGAIN_S)
 
     def _not_recorded(self, reviews: Sequence[RefreshDue]) -> list[RefreshDue]:
         """Reviews that asked for a refresh a moment ago already, each again at a distance of seconds."""

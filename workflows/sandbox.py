@@ -11,9 +11,16 @@ from models.errors import Problem
 from workflows.import_ import ImportWorkflow
 from workflows.projection import ProjectionWorkflow
 from workflows.publication_lane import PublicationLane
+from workflows.reconciliation import ReconciliationWorkflow
 from workflows.review import ReviewWorkflow
 
-WORKFLOWS: Sequence[type] = (ReviewWorkflow, PublicationLane, ProjectionWorkflow, ImportWorkflow)
+WORKFLOWS: Sequence[type] = (
+    ReviewWorkflow,
+    PublicationLane,
+    ProjectionWorkflow,
+    ImportWorkflow,
+    ReconciliationWorkflow,
+)
 """Every workflow of ours; each has recorded histories that are replayed in the tests."""
 
 DATA_CONVERTER: DataConverter = pydantic_data_converter

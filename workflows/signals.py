@@ -10,14 +10,16 @@ from temporalio.common import TypedSearchAttributes
 from activities.messages import Command
 from models.settings import Settings
 from models.store.operations import Due, OperationKind, RefreshDue
+from models.store.unreconciled import BehindDue
 from workflows.deliveries import Delivery
-from workflows.ids import import_workflow_id, review_workflow_id
+from workflows.ids import import_workflow_id, reconciliation_workflow_id, review_workflow_id
 from workflows.import_ import ImportWorkflow
 from workflows.projection import ProjectionWorkflow
 from workflows.publication_lane import PublicationLane
+from workflows.reconciliation import ReconciliationWorkflow
 from workflows.review import ReviewWorkflow
 from workflows.search_attributes import ORGANIZATION_ID, PROJECT_ID, REVIEW_ID, REVIEW_STATUS
-from workflows.states import ImportState, LaneState, ProjectionState, ReviewState
+from workflows.states import ImportState, LaneState, ProjectionState, ReconciliationState, ReviewState
 from workflows.visibility import attributes
 
 STARTING = "starting"  # a Review's status for operators until its workflow has read the row
@@ -35,7 +37,7 @@ async def send(client: Client, delivery: Delivery, settings: Settings, others: S
     Raises:
         RPCError: the server does not answer, or refuses.
     """
-    call = _refresh_call(delivery) if isinstance(delivery, RefreshDue) else _command_call(delivery, settings, others)
+    call = _call_of(delivery, settings, others)
     await client.start_workflow(
         call.workflow.__name__,
         call.state,
@@ -54,12 +56,23 @@ async def send(client: Client, delivery: Delivery, settings: Settings, others: S
 class _Call:
     workflow: type
     workflow_id: str
-    state: ReviewState | LaneState | ProjectionState | ImportState
+    state: ReviewState | LaneState | ProjectionState | ImportState | ReconciliationState
     signal: str
     signal_arguments: Sequence[Command | list[Command]]
     search_attributes: TypedSearchAttributes
     summary: str
     memo: Mapping[str, str] = field(default_factory=dict)
+
+
+def _call_of(delivery: Delivery, settings: Settings, others: Sequence[Delivery]) -> _Call:
+    match delivery:
+        case Due():
+            return _command_call(delivery, settings, others)
+        case RefreshDue():
+            return _refresh_call(delivery)
+        case BehindDue():
+            state = ReconciliationState(delivery.org_id, delivery.project_id, delivery.draft_id)
+            return _reconciliation_call(state, "fell_behind", [])
 
 
 def _command_call(due: Due, settings: Settings, others: Sequence[Delivery]) -> _Call:
@@ -96,6 +109,9 @@ def _command_call(due: Due, settings: Settings, others: Sequence[Delivery]) -> _
                 search_attributes=attributes(**{ORGANIZATION_ID: due.org_id, PROJECT_ID: due.project_id}),
                 summary=f"Import {import_id}",
             )
+        case OperationKind.RECONCILE | OperationKind.REBASE:
+            draft_id = due.workflow_id.removeprefix(reconciliation_workflow_id(""))
+            return _reconciliation_call(ReconciliationState(due.org_id, due.project_id, draft_id), "command", [command])
         case OperationKind.SUBMIT | OperationKind.RESUBMIT | OperationKind.DECIDE | OperationKind.WITHDRAW:
             review_id = due.review_id or due.workflow_id.removeprefix(review_workflow_id(""))
             state = ReviewState(due.org_id, review_id, due.project_id, title=due.title, status=STARTING)
@@ -128,4 +144,18 @@ def _review_call(state: ReviewState, signal: str, arguments: list[Command]) -> _
         ),
         summary=state.title or state.review_id,
         memo={"title": state.title} if state.title else {},
+    )
+
+
+def _reconciliation_call(state: ReconciliationState, signal: str, arguments: list[Command]) -> _Call:
+    # An open Draft's title is nobody's but its author's: operators see its id.
+    return _Call(
+        ReconciliationWorkflow,
+        reconciliation_workflow_id(state.draft_id),
+        state,
+        signal=signal,
+        signal_arguments=arguments,
+        search_attributes=attributes(**{ORGANIZATION_ID: state.org_id, PROJECT_ID: state.project_id}),
+        summary=f"Draft {state.draft_id}",
+        memo={"draft_id": state.draft_id},
     )

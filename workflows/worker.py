@@ -17,6 +17,7 @@ from temporalio.worker import Worker
 from activities.imports import ImportActivities
 from activities.projections import ProjectionActivities
 from activities.publication import PublicationActivities
+from activities.reconciling import ReconciliationActivities
 from activities.reviews import ReviewActivities
 from models.database import WORKER, build_engine
 from models.migrations import is_current
@@ -62,12 +63,15 @@ def serve(settings: Settings) -> None:
 def activities_of(engine: Engine) -> Sequence[Callable[..., object]]:
     """Every activity that our workflows call."""
     reviews, imports = ReviewActivities(engine), ImportActivities(engine)
+    reconciliation = ReconciliationActivities(engine)
     return (
         reviews.perform_review_command,
+        reviews.run_review_timers,
         reviews.read_review,
         PublicationActivities(engine).publish,
-        reviews.run_review_timers,
         ProjectionActivities(engine).replace_selection,
+        reconciliation.perform_draft_command,
+        reconciliation.follow_publication,
         imports.plan_import,
         imports.draft_import_batch,
         imports.finish_import,

@@ -67,3 +67,14 @@ def record_reconciled(connection: Connection, org_id: OrganizationId, draft_id: 
         """),
         {"org_id": org_id, "draft_id": draft_id, "version": version},
     )
+
+
+def release(connection: Connection, org_id: OrganizationId, draft_id: DraftId) -> None:
+    """Give a claim back, so that what is still behind is claimed at once; one that was compared has none."""
+    connection.execute(
+        text("""
+            update drafts set reconcile_at = null
+            where org_id = :org_id and draft_id = :draft_id and reconcile_at is not null
+        """),
+        {"org_id": org_id, "draft_id": draft_id},
+    )

@@ -4,7 +4,7 @@ from sqlalchemy import Engine
 
 from models.identifiers import DraftId
 from models.store.locks import lock_drafts
-from models.store.unreconciled import claim_behind, record_reconciled
+from models.store.unreconciled import claim_behind, record_reconciled, release
 from tests.commands import a_review, published
 from tests.racing import together
 from tests.rows import Somewhere, a_draft, acting, an_organization, creates, current, discarded, ref_of
@@ -42,6 +42,16 @@ def test_a_claimed_draft_is_claimed_again_when_its_time_is_up_and_not_before(eng
     assert claimed(engine, place, again_after_s=0) == [draft.draft_id]
     assert claimed(engine, place) == [draft.draft_id]
     assert claimed(engine, place) == []
+
+
+def test_a_claim_that_is_given_back_is_claimed_at_once(engine: Engine) -> None:
+    place = an_organization(engine)
+    draft = a_draft(place, creates("a.md"))
+    published(place, creates("b.md"))
+    assert claimed(engine, place) == [draft.draft_id]
+    with acting(place) as tx:
+        release(tx.connection, place.org_id, draft.draft_id)
+    assert claimed(engine, place) == [draft.draft_id]
 
 
 def test_a_compared_draft_is_claimed_again_only_after_the_next_publication_and_then_at_once(engine: Engine) -> None:

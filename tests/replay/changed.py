@@ -6,7 +6,7 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.messages import Command
-    from workflows.states import ImportState, LaneState, ProjectionState, ReviewState
+    from workflows.states import ImportState, LaneState, ProjectionState, ReconciliationState, ReviewState
 
 PAUSE = timedelta(seconds=1)
 
@@ -52,3 +52,16 @@ class ChangedImport:
 
     @workflow.signal
     def command(self, command: Command) -> None: ...
+
+
+@workflow.defn(name="ReconciliationWorkflow")
+class ChangedReconciliation:
+    @workflow.run
+    async def run(self, state: ReconciliationState) -> None:  # noqa: ARG002  (as the recorded one)
+        await workflow.sleep(PAUSE)
+
+    @workflow.signal
+    def command(self, command: Command) -> None: ...
+
+    @workflow.signal
+    def fell_behind(self) -> None: ...

@@ -11,12 +11,13 @@ from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer
 from temporalio.workflow import NondeterminismError
 
-from tests.replay.changed import ChangedImport, ChangedLane, ChangedProjection, ChangedReview
+from tests.replay.changed import ChangedImport, ChangedLane, ChangedProjection, ChangedReconciliation, ChangedReview
 from tests.replay.record import CASES, HISTORIES
 from tests.workflows.harness import run
 from tests.workflows.rows import BODY
 from workflows.sandbox import DATA_CONVERTER, FAILURE_TYPES, WORKFLOWS, workflow_runner
 
+CHANGED = (ChangedReview, ChangedLane, ChangedProjection, ChangedImport, ChangedReconciliation)
 FILES = sorted(HISTORIES.glob("*/*.json"))
 PAYLOAD = re.compile(r'"data": "([A-Za-z0-9+/=]+)"')
 
@@ -48,7 +49,7 @@ def test_a_recorded_history_is_replayed(file: Path) -> None:
 @pytest.mark.parametrize("file", FILES, ids=name_of)
 def test_a_changed_workflow_does_not_replay_a_recorded_history(file: Path) -> None:
     with pytest.raises(NondeterminismError):
-        run(replay(history_in(file), [ChangedReview, ChangedLane, ChangedProjection, ChangedImport]))
+        run(replay(history_in(file), CHANGED))
 
 
 @pytest.mark.parametrize("file", FILES, ids=name_of)

@@ -9,6 +9,7 @@ from temporalio import activity
 from activities.messages import (
     Command,
     CommandOutcome,
+    DraftAddress,
     ImportBatch,
     ImportStep,
     PublishBatch,
@@ -109,6 +110,38 @@ class SelectionDesk:
         self.gates[command.operation_id].wait()
         scripted = self.outcomes.get(command.operation_id)
         return scripted.pop(0) if scripted else DONE
+
+
+class ReconciliationDesk:
+    """Reconciles nothing; what it is asked stands in `calls`, the pass after a publication as `follow`.
+
+    `failures` says how often the next passes break down.
+    """
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+        self.outcomes: dict[str, list[CommandOutcome]] = {}
+        self.failures = 0
+        self.gates: defaultdict[str, threading.Event] = defaultdict(_open_gate)
+
+    @activity.defn
+    def perform_draft_command(self, command: Command) -> CommandOutcome:
+        self.calls.append(command.operation_id)
+        self.gates[command.operation_id].wait()
+        scripted = self.outcomes.get(command.operation_id)
+        return scripted.pop(0) if scripted else DONE
+
+    @activity.defn
+    def follow_publication(self, address: DraftAddress) -> None:  # noqa: ARG002  (there is one)
+        self.calls.append("follow")
+        self.gates["follow"].wait()
+        self.failures -= 1
+        if self.failures >= 0:
+            raise RuntimeError
+
+    @property
+    def activities(self) -> list[Callable[..., object]]:
+        return [self.perform_draft_command, self.follow_publication]
 
 
 class ImportDesk:

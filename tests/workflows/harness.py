@@ -15,8 +15,15 @@ from temporalio.service import RPCError
 
 from models.settings import Settings
 from models.store.operations import Due, OperationKind, RefreshDue
+from models.store.unreconciled import BehindDue
 from workflows.hosting import build_worker
-from workflows.ids import import_workflow_id, projection_workflow_id, publication_workflow_id, review_workflow_id
+from workflows.ids import (
+    import_workflow_id,
+    projection_workflow_id,
+    publication_workflow_id,
+    reconciliation_workflow_id,
+    review_workflow_id,
+)
 from workflows.sandbox import WORKFLOWS
 from workflows.temporal_link import connect
 
@@ -128,3 +135,13 @@ def an_import(import_id: str, operation_id: str) -> Due:
 def a_refresh(review_id: str) -> RefreshDue:
     """A Review whose workflow is to read its row."""
     return RefreshDue("org_1", review_id, "prj_1", "Deployment notes", "open")
+
+
+def a_rebase(draft_id: str, operation_id: str) -> Due:
+    """A rebase that is to be delivered."""
+    return Due("org_1", operation_id, OperationKind.REBASE, reconciliation_workflow_id(draft_id), "prj_1", None, "")
+
+
+def a_draft_behind(draft_id: str) -> BehindDue:
+    """A Draft that a publication left behind."""
+    return BehindDue("org_1", draft_id, "prj_1")
