@@ -12,10 +12,11 @@ from sqlalchemy.exc import DBAPIError
 from temporalio import activity
 
 from activities.boundary import carry_out, is_transient
+from activities.confirming import refuse_or_propose
 from activities.messages import Command, PublishBatch, PublishedBatch
 from activities.recording import record_review, tell_drafts
 from activities.requests import MergeRequest
-from activities.scene import Scene, lock_scene, named_review, refuse, review_problems
+from activities.scene import Scene, lock_scene, named_review, review_problems
 from activities.timers import skip_refused_publication
 from models.errors import ApprovalInvalidated, Problem, VersionConflict
 from models.identifiers import CommitId, MemoryId, OrganizationId, ReviewId, UserId, final_id
@@ -37,6 +38,7 @@ from models.store.projections import (
     refresh_projections,
     select_memories,
 )
+from models.store.proposals import Evaluated
 from models.store.review_evaluation import evaluate_drafts
 from models.store.review_views import review_body
 from models.store.reviewers import counted_approvers, electorate_of
@@ -146,16 +148,18 @@ def count_approvers(tx: Transaction, scene: Scene, request: MergeRequest) -> App
 
 def bring_up_to_date(tx: Transaction, scene: Scene, request: MergeRequest, approvers: Approvers) -> Evaluation:
     """Evaluate the Drafts against Current and move bases that fell behind; refuse what is not approved as it stands."""
-    evaluation = evaluate_drafts(
-        tx.connection, tx.org_id, scene.review.project_id, scene.ref.version, scene.member_drafts
-    )
-    refuse(
-        [
-            *_review_problems(scene, request),
-            *_ref_problems(scene, request),
-            *evaluation.blockers,
-            *_approval_problems(scene, request, approvers, evaluation),
-        ]
+    drafts, project_id = scene.member_drafts, scene.review.project_id
+    evaluation = evaluate_drafts(tx.connection, tx.org_id, project_id, scene.ref.version, drafts)
+    problems = [
+        *_review_problems(scene, request),
+        *_ref_problems(scene, request),
+        *evaluation.blockers,
+        *_approval_problems(scene, request, approvers, evaluation),
+    ]
+    refuse_or_propose(
+        tx,
+        problems,
+        Evaluated(scene.ref.commit_id, scene.ref.version, project_id, drafts, evaluation, are_a_review=True),
     )
     tell_drafts(tx, move_bases(tx, scene.member_drafts, scene.ref), "base_moved", grown_by=0)
     return evaluation

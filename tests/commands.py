@@ -10,6 +10,7 @@ from activities.boundary import Handler, carry_out
 from activities.messages import Command, CommandOutcome
 from activities.projections import replace_selection
 from activities.publication import CLEAN_UP, publish_review
+from activities.reconciliation import rebase, reconcile
 from activities.reviews import perform
 from models.identifiers import (
     MemoryId,
@@ -66,6 +67,8 @@ def attempted(place: Somewhere, operation: StoredOperation) -> CommandOutcome:
     handlers: dict[OperationKind, Handler] = {
         OperationKind.MERGE: publish_review,
         OperationKind.SELECT: replace_selection,
+        OperationKind.RECONCILE: reconcile,
+        OperationKind.REBASE: rebase,
     }
     command = Command(org_id=operation.org_id, operation_id=operation.operation_id)
     clean_up = CLEAN_UP if operation.kind is OperationKind.MERGE else ()
