@@ -74,13 +74,13 @@ class MemoryChange(Output):
     content_hash: str
 
 
-class PublishedHere(Output):
+class InstalledFrom(Output):
     """An entry that is as a Project Commit has it."""
 
     commit_id: str
 
 
-class ProposedHere(Output):
+class ProposedBy(Output):
     """An entry that is as a Draft of the caller has it."""
 
     draft_id: str
@@ -100,7 +100,7 @@ class EffectiveMemory(Output):
     path: str
     description: str
     content_hash: str
-    provenance: PublishedHere | ProposedHere
+    provenance: InstalledFrom | ProposedBy
     content: Optional[str] = None
 
 
