@@ -10,6 +10,7 @@ from models.rules.conflicts import Conflict, Reconciliation
 from models.rules.evaluation import Evaluation
 from models.rules.states import State
 from tests.reconciliation_sentences import THE_SERIES, Series
+from tests.reconciliation_steps import ELSEWHERE, Q, create, rename
 from tests.reconciliation_table import the_cases
 from tests.reconciliation_verdicts import Case, Record
 from tests.unit.rules.table_world import World, state_of
@@ -146,3 +147,13 @@ def proposals(world: World, evaluation: Evaluation) -> Mapping[MemoryId, State]:
 def results(world: World, case: Case) -> Mapping[MemoryId, State]:
     assert case.result is not None
     return {world.letters.id_of(letter): state_of(document) for letter, document in case.result.items()}
+
+
+def test_a_memory_keeps_its_path_where_a_later_draft_is_to_make_way() -> None:
+    world = World([rename("M", ELSEWHERE)], [rename("M", Q)], [create("X", Q)])
+    first, second = world.evaluate().reconciliations.values()
+    assert [resolution.name for resolution in first.conflicts[0].resolutions] == ["keep_current", "keep_draft"]
+    assert [resolution.name for resolution in second.conflicts[0].resolutions] == ["drop", "move"]
+    for ours, theirs in product(*offers(first).values(), *offers(second).values()):
+        confirmed = {first.draft_id: {MemoryId("mem_M"): ours}, second.draft_id: {MemoryId("prv_X"): theirs}}
+        assert world.evaluate(confirmed=confirmed).blockers == []
