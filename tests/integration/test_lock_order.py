@@ -37,14 +37,19 @@ ORDER = ("organization_refs", "operations", "imports", "projects", "reviews", "d
 ALL_OF_A_REVIEW = ["organization_refs", "projects", "reviews", "drafts"]
 
 LOCKS = re.compile(r"from (\w+) .*for no key update$")
+MAKES = re.compile(r"^insert into (\w+)")
 CHANGES = re.compile(r"(?:^|\) |finished as \( )(?:update|delete from) (\w+)")
 
 
 @dataclass
 class Trail:
-    """The tables whose rows a transaction locked, in the order of the first lock of each, and what it changed."""
+    """The tables whose rows a transaction locked, in the order of the first lock of each, and what it changed.
+
+    What it has made is locked for others as it is.
+    """
 
     locked: list[str] = field(default_factory=list)
+    made: set[str] = field(default_factory=set)
     keys: list[tuple[str, ...]] = field(default_factory=list)
     changed_unlocked: list[str] = field(default_factory=list)
 
@@ -52,8 +57,9 @@ class Trail:
         sql = " ".join(statement.lower().split())
         if found := LOCKS.search(sql):
             self._lock(found[1], parameters)
+        self.made.update(MAKES.findall(sql))
         for table in CHANGES.findall(sql):
-            if table in ORDER and table not in self.locked:
+            if table in ORDER and table not in {*self.locked, *self.made}:
                 self.changed_unlocked.append(table)
 
     def _lock(self, table: str, parameters: Any) -> None:
