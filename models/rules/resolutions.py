@@ -30,6 +30,8 @@ def offer_resolutions(
         is_free: whether a path collides with no active Memory of Current, leaving out those that the Review touches.
         read: gives the text of any body in the comparisons, also of those that merging made.
     """
+    if all(reconciliation.clean for reconciliation in reconciliations):
+        return
     sides = [_sides_of(reconciliation, read) for reconciliation in reconciliations]
     places = _places([each for of_draft in sides for each in of_draft.values()], final, is_free)
     for reconciliation, of_draft in zip(reconciliations, sides, strict=True):
