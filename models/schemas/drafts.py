@@ -168,7 +168,7 @@ class DraftOperationBody(BaseModel):
 
     operation_id: str
     index: int
-    action: Literal["create", "update", "rename", "delete"]
+    action: Literal["create", "update", "rename", "delete", "restore"]
     memory_id: str
     path: str | None = Field(default=None, exclude_if=lambda value: value is None)
     new_path: str | None = Field(default=None, exclude_if=lambda value: value is None)
