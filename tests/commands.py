@@ -35,14 +35,15 @@ def an_operation(
     review_id: ReviewId | None = None,
     actor: UserId | None = None,
     project_id: ProjectId | None = None,
+    workflow_id: str | None = None,
 ) -> StoredOperation:
-    """An operation that was accepted and waits to be carried out."""
+    """An operation that was accepted and waits to be carried out, by the workflow of its kind unless one is named."""
     project_id = project_id or _project_of(place, review_id)
     with acting(place, actor) as tx:
         return accept_operation(
             tx,
             kind=kind,
-            workflow_id=_carried_out_by(kind, place, project_id, review_id),
+            workflow_id=workflow_id or _carried_out_by(kind, place, project_id, review_id),
             project_id=project_id,
             review_id=review_id,
             request=request,
@@ -93,6 +94,14 @@ def result_of(operation: StoredOperation) -> dict[str, Any]:
     assert operation.status == "succeeded", operation.problem
     assert operation.result is not None
     return operation.result
+
+
+def contested(problem: dict[str, Any]) -> dict[str, list[str]]:
+    """By Draft that needs reconciliation, the codes of its conflicts."""
+    return {
+        candidate["draft_id"]: [conflict["code"] for conflict in candidate["conflicts"]]
+        for candidate in problem["candidates"]
+    }
 
 
 def problem_of(operation: StoredOperation) -> dict[str, Any]:

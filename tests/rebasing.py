@@ -12,6 +12,7 @@ from models.store.locks import DraftRow
 from models.store.operations import OperationKind, StoredOperation
 from tests.commands import an_operation, carried_out, result_of, review
 from tests.rows import Somewhere
+from workflows.ids import reconciliation_workflow_id
 
 Candidate = Mapping[str, Any]
 
@@ -41,8 +42,7 @@ def offered(candidate: Candidate, name: str) -> tuple[ResolvedState, ...]:
 def a_reconciliation(place: Somewhere, draft: DraftRow, *, actor: UserId | None = None) -> StoredOperation:
     """A Draft's candidate, asked for."""
     request: dict[str, JsonValue] = {"draft_id": draft.draft_id, "expected_draft_version": draft.version}
-    actor = actor or draft.author_id
-    return an_operation(place, OperationKind.RECONCILE, request, actor=actor, project_id=draft.project_id)
+    return _of_a_draft(place, OperationKind.RECONCILE, draft, request, actor)
 
 
 def reconciled(place: Somewhere, draft: DraftRow, *, actor: UserId | None = None) -> StoredOperation:
@@ -64,8 +64,20 @@ def a_rebase(
         "expected_draft_version": draft.version,
         "resolved_state": pack(resolved) if resolved else None,
     }
-    actor = actor or draft.author_id
-    return an_operation(place, OperationKind.REBASE, request, actor=actor, project_id=draft.project_id)
+    return _of_a_draft(place, OperationKind.REBASE, draft, request, actor)
+
+
+def _of_a_draft(
+    place: Somewhere, kind: OperationKind, draft: DraftRow, request: dict[str, JsonValue], actor: UserId | None
+) -> StoredOperation:
+    return an_operation(
+        place,
+        kind,
+        request,
+        actor=actor or draft.author_id,
+        project_id=draft.project_id,
+        workflow_id=reconciliation_workflow_id(draft.draft_id),
+    )
 
 
 def rebased(

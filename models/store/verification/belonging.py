@@ -41,6 +41,8 @@ OPERATIONS = text("""
            case o.kind when 'review.merge' then 'publication/' || o.org_id
                        when 'selection.replace' then 'projection/' || o.project_id
                        when 'import.run' then 'import/' || i.import_id
+                       when 'draft.reconcile' then 'reconcile/' || (o.request ->> 'draft_id')
+                       when 'draft.rebase' then 'reconcile/' || (o.request ->> 'draft_id')
                        else 'review/' || o.review_id end as carried_out_by
     from operations o
     left join reviews r on r.org_id = o.org_id and r.review_id = o.review_id

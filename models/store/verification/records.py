@@ -11,7 +11,7 @@ from models.store.audit import AUDIT_ACTIONS
 from models.store.verification.findings import Finding, shown
 from models.store.verification.snapshot import Snapshot
 
-SUBMITTING = ("submitted", "resubmitted", "draft_discarded")
+SUBMITTING = ("submitted", "resubmitted", "rebased", "draft_discarded")
 """The events of a timeline that make a submission."""
 
 # A merge is audited with the commit that it made.
