@@ -48,7 +48,7 @@ def add_comment(tx: Transaction, review_id: ReviewId, *, body: str, anchor: Anch
     )
     if anchor is not None:
         comment = replace(comment, anchor_path=_anchor_path(tx, review, anchor), anchor_line=anchor.line)
-    insert_comment(tx, comment)
+    comment = insert_comment(tx, comment)
     _record(tx, review, comment, "comment.create", "comment.created")
     return comment
 
@@ -64,11 +64,12 @@ def resolve_comment(tx: Transaction, review_id: ReviewId, comment_id: CommentId,
     comment = read_comment(tx.connection, tx.org_id, review_id, comment_id)
     if comment is None:
         raise NotFound("The Review has no such comment.")
-    if comment.resolved == resolved:
-        return comment
+    changed = set_resolved(tx, comment, resolved=resolved)
+    if changed is None:
+        return replace(comment, resolved=resolved)
     action, event = ("comment.resolve", "comment.resolved") if resolved else ("comment.reopen", "comment.reopened")
-    _record(tx, review, comment, action, event)
-    return set_resolved(tx, comment, resolved=resolved)
+    _record(tx, review, changed, action, event)
+    return changed
 
 
 def _commentable(tx: Transaction, review_id: ReviewId) -> ReviewRow:

@@ -1,5 +1,7 @@
 """Comments on Reviews, on closed ones too: written by project members and admins, owners and admins."""
 
+from collections.abc import Mapping
+
 from activities.comments import Anchor, add_comment, resolve_comment
 from api.answers import Answer, answer
 from api.calls import Read, Write
@@ -11,9 +13,9 @@ from models.errors import InvalidRequest, NotFound, OperationInvalid, ProjectArc
 from models.identifiers import CommentId
 from models.schemas.common import ListQuery, Page
 from models.schemas.reviews import CommentBody, CreateComment, UpdateComment
+from models.store.carried_comments import current_lines
 from models.store.comments import CommentRow, read_comment
 from models.store.comments import list_comments as comments_on
-from models.store.locks import ReviewRow
 
 routes = Routes("comments")
 
@@ -24,10 +26,11 @@ def list_comments(call: Read, review_id: str) -> Answer:
     review, _ = find_review(call, review_id)
     paging = Paging(call.query(ListQuery), "comments", review.org_id, review.review_id, parts=2)
     rows = comments_on(call.connection, review.org_id, review.review_id, after=after_moment(paging), limit=paging.fetch)
+    lines = current_lines(call.connection, review.org_id, review.review_id, rows[: paging.limit])
     page = paging.page(
         Page[CommentBody],
         rows,
-        show=lambda row: _shown(row, review),
+        show=lambda row: _shown(row, lines),
         position=lambda row: moment_of(row.created_at, row.comment_id),
     )
     return answer(page)
@@ -46,7 +49,7 @@ def create_comment(call: Write, review_id: str) -> Answer:
     access.require_write()
     body = call.body(CreateComment)
     comment = add_comment(call.tx, review.review_id, body=body.body, anchor=_anchor(body))
-    return answer(_shown(comment, review), status=201)
+    return answer(_as_it_is_now(call, comment), status=201)
 
 
 @routes.write(
@@ -64,7 +67,7 @@ def update_comment(call: Write, review_id: str, comment_id: str) -> Answer:
     access.require_write()
     body = call.body(UpdateComment)
     comment = resolve_comment(call.tx, review.review_id, CommentId(comment_id), resolved=body.resolved)
-    return answer(_shown(comment, review))
+    return answer(_as_it_is_now(call, comment))
 
 
 def _anchor(body: CreateComment) -> Anchor | None:
@@ -77,9 +80,13 @@ def _anchor(body: CreateComment) -> Anchor | None:
     return None
 
 
-def _shown(comment: CommentRow, review: ReviewRow) -> CommentBody:
-    """A comment's line is known in the submission that it was made on."""
-    on_latest = comment.submission == review.submission
+def _as_it_is_now(call: Write, comment: CommentRow) -> CommentBody:
+    return _shown(comment, current_lines(call.connection, call.principal.org_id, comment.review_id, [comment]))
+
+
+def _shown(comment: CommentRow, lines: Mapping[CommentId, int]) -> CommentBody:
+    """A comment, with where its line is in the latest submission."""
+    current_line = lines.get(comment.comment_id)
     return CommentBody(
         comment_id=comment.comment_id,
         submission=comment.submission,
@@ -87,8 +94,8 @@ def _shown(comment: CommentRow, review: ReviewRow) -> CommentBody:
         body=comment.body,
         anchor_path=comment.anchor_path,
         anchor_line=comment.anchor_line,
-        current_line=comment.anchor_line if on_latest else None,
-        outdated=False,
+        current_line=current_line,
+        outdated=comment.anchor_line is not None and current_line is None,
         resolved=comment.resolved,
         created_at=comment.created_at,
     )

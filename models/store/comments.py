@@ -6,6 +6,7 @@ from datetime import datetime
 from sqlalchemy import Connection, RowMapping, text
 
 from models.identifiers import CommentId, OrganizationId, ReviewId, UserId
+from models.store.locks import lock_comments
 from models.store.transaction import Transaction
 
 
@@ -25,9 +26,13 @@ class CommentRow:
 
 
 COLUMNS = ", ".join(field.name for field in fields(CommentRow))
+# No comment is dated before one that a reader may have seen: pages go on by time, and would miss it.
 INSERT = text(f"""
     insert into review_comments (org_id, {COLUMNS})
-    values (:org_id, {", ".join(f":{field.name}" for field in fields(CommentRow))})
+    select :org_id, {", ".join(f":{field.name}" for field in fields(CommentRow) if field.name != "created_at")},
+        greatest(:created_at, max(created_at) + interval '1 microsecond')
+    from review_comments where org_id = :org_id and review_id = :review_id
+    returning {COLUMNS}
 """)  # noqa: S608  (our own columns)
 READ = text(f"""
     select {COLUMNS} from review_comments
@@ -41,15 +46,16 @@ LIST = text(f"""
 """)  # noqa: S608  (our own columns)
 RESOLVE = text(f"""
     update review_comments set resolved = :resolved
-    where org_id = :org_id and review_id = :review_id and comment_id = :comment_id
+    where org_id = :org_id and review_id = :review_id and comment_id = :comment_id and resolved <> :resolved
     returning {COLUMNS}
 """)  # noqa: S608  (our own columns)
 
 
-def insert_comment(tx: Transaction, comment: CommentRow) -> None:
-    """Store a comment."""
+def insert_comment(tx: Transaction, comment: CommentRow) -> CommentRow:
+    """Store a comment, later than all others on its Review; the row as it is then."""
+    lock_comments(tx.connection, tx.org_id, comment.review_id)
     values = {field.name: getattr(comment, field.name) for field in fields(comment)}
-    tx.connection.execute(INSERT, {"org_id": tx.org_id, **values})
+    return CommentRow(*tx.connection.execute(INSERT, {"org_id": tx.org_id, **values}).one())
 
 
 def read_comment(
@@ -75,10 +81,11 @@ def list_comments(
     return [CommentRow(*row) for row in connection.execute(LIST, names)]
 
 
-def set_resolved(tx: Transaction, comment: CommentRow, *, resolved: bool) -> CommentRow:
-    """Say whether what a comment asks for is settled."""
+def set_resolved(tx: Transaction, comment: CommentRow, *, resolved: bool) -> CommentRow | None:
+    """Say whether what a comment asks for is settled; None if that was said already."""
     names = {"org_id": tx.org_id, "review_id": comment.review_id, "comment_id": comment.comment_id}
-    return CommentRow(*tx.connection.execute(RESOLVE, {**names, "resolved": resolved}).one())
+    row = tx.connection.execute(RESOLVE, {**names, "resolved": resolved}).one_or_none()
+    return None if row is None else CommentRow(*row)
 
 
 AT_PATH = text("""

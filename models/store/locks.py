@@ -5,7 +5,7 @@
 Whoever needs several of them takes them in this order and never goes back; what is not needed is left out.
 Publication, selection, membership, user, project-state and Review changes take the coordination row: who holds it
 sees roles, memberships and project states that cannot change until COMMIT. Draft appends lock their Draft only, and
-staging locks its import only.
+staging locks its import only. Comments lock their Review's first submission, which nothing else does.
 
 Who waits for the coordination row has written and locked nothing yet. A transaction's number is drawn by its first
 lock or write, and the change feed is read in order of these numbers: drawn while waiting, two publications would be
@@ -106,7 +106,8 @@ class ImportRow:
     """An import's row, without its files; it is being staged until `operation_id` is set.
 
     `base_version` is the organization's at `base_commit_id`, which the files were taken from; the counts are null
-    before there is a plan; `ended_at` is set with the outcome of its operation.
+    before there is a plan; `ended_at` is set with the outcome of its operation; `outcome` is that once the operation is
+    past retention.
     """
 
     org_id: OrganizationId
@@ -132,6 +133,7 @@ class ImportRow:
     created_at: datetime
     updated_at: datetime
     ended_at: datetime | None
+    outcome: str | None
 
 
 QUEUE = text("select pg_advisory_xact_lock(hashtextextended(:org_id, 1))")
@@ -139,6 +141,10 @@ COORDINATION = text("select * from organization_refs where org_id = :org_id for 
 IMPORT = text("select * from imports where org_id = :org_id and import_id = :import_id for no key update")
 PROJECT = text("select * from projects where org_id = :org_id and project_id = :project_id for no key update")
 REVIEW = text("select * from reviews where org_id = :org_id and review_id = :review_id for no key update")
+FIRST_SUBMISSION = text("""
+    select from review_submissions
+    where org_id = :org_id and review_id = :review_id and number = 1 for no key update
+""")
 DRAFTS = text("""
     select * from drafts where org_id = :org_id and draft_id = any(:draft_ids)
     order by draft_id for no key update
@@ -184,6 +190,11 @@ def lock_review(connection: Connection, org_id: OrganizationId, review_id: Revie
     """
     rows = connection.execute(REVIEW, {"org_id": org_id, "review_id": review_id}).mappings()
     return _one(ReviewRow, rows.one_or_none())
+
+
+def lock_comments(connection: Connection, org_id: OrganizationId, review_id: ReviewId) -> None:
+    """Have the comments on a Review written one after the other, and nothing else wait for them."""
+    connection.execute(FIRST_SUBMISSION, {"org_id": org_id, "review_id": review_id})
 
 
 def lock_drafts(

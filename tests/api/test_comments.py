@@ -1,5 +1,7 @@
 """Comments on a submission, or on a line of what it proposes (publication.md §4)."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from tests.client import Client, Json, a_member, items, ok, problem
@@ -14,8 +16,10 @@ from tests.proposals import (
     decide,
     deletes,
     merge,
+    provisional,
     published,
     renames,
+    reread,
     resubmit,
     updates,
 )
@@ -180,3 +184,114 @@ def test_the_same_key_writes_one_comment(api: Client) -> None:
     first = ok(organization.owner.post(comments(review), {"body": "x"}, key="k"), 201)
     assert ok(organization.owner.post(comments(review), {"body": "x"}, key="k"), 201) == first
     assert len(items(organization.owner.get(comments(review)))) == 1
+
+
+def on_line(path: str, line: int) -> Json:
+    return {"body": f"{path}:{line}", "anchor_path": path, "anchor_line": line}
+
+
+def places(client: Client, review: Json) -> dict[str, tuple[object, object]]:
+    """Where each comment is now, by its body: the line, and whether it is outdated."""
+    shown = items(client.get(comments(review)))
+    return {str(comment["body"]): (comment["current_line"], comment["outdated"]) for comment in shown}
+
+
+def amended(author: Client, review: Json, draft: Json, *operations: Json) -> Json:
+    """The Review, rejected and submitted again with more operations."""
+    review = ok(decide(author, review, "rejected"))
+    return ok(resubmit(author, review, ok(append(author, reread(author, draft), *operations))))
+
+
+def test_a_comment_is_carried_to_the_same_line_of_later_submissions(api: Client) -> None:
+    organization, project_id = a_place(api)
+    owner = organization.owner
+    draft = a_draft(owner, project_id, creates("a.md", "one\ntwo\nthree\n"), creates("b.md", "b\n"))
+    review = a_review(owner, draft)
+    for body in (on_line("a.md", 1), on_line("a.md", 2), on_line("a.md", 3), on_line("b.md", 1), {"body": "none"}):
+        ok(owner.post(comments(review), body), 201)
+    review = amended(owner, review, draft, updates(provisional(draft), "new\none\nTWO\nthree\n"))
+    expected = {"a.md:1": (2, False), "a.md:2": (None, True), "a.md:3": (4, False), "b.md:1": (1, False)}
+    assert places(owner, review) == {**expected, "none": (None, False)}
+    review = amended(owner, review, draft, updates(provisional(draft), "one\ntwo\nthree\n"))
+    expected = {"a.md:1": (1, False), "a.md:2": (2, False), "a.md:3": (3, False), "b.md:1": (1, False)}
+    assert places(owner, review) == {**expected, "none": (None, False)}
+
+
+def test_a_comment_follows_a_memory_that_moves_and_not_what_takes_its_path(api: Client) -> None:
+    organization, project_id = a_place(api)
+    owner = organization.owner
+    draft = a_draft(owner, project_id, creates("a.md", "one\ntwo\n"))
+    review = a_review(owner, draft)
+    ok(owner.post(comments(review), on_line("a.md", 2)), 201)
+    moved = [renames(provisional(draft), "b.md"), updates(provisional(draft), "zero\none\ntwo\n")]
+    review = amended(owner, review, draft, *moved, creates("a.md", "one\ntwo\n"))
+    assert places(owner, review) == {"a.md:2": (3, False)}
+
+
+def test_a_comment_on_what_is_no_longer_proposed_is_outdated(api: Client) -> None:
+    organization, project_id = a_place(api)
+    owner = organization.owner
+    [known] = published(owner, project_id, creates("known.md", "1\n"))
+    kept = a_draft(owner, project_id, creates("kept.md", "1\n"), updates(known, "2\n"))
+    left_out = a_draft(owner, project_id, creates("left-out.md", "1\n"))
+    review = a_review(owner, kept, left_out)
+    for path in ("kept.md", "known.md", "left-out.md"):
+        ok(owner.post(comments(review), on_line(path, 1)), 201)
+    review = amended(owner, review, kept, deletes(known))
+    assert places(owner, review) == {
+        "kept.md:1": (1, False),
+        "known.md:1": (None, True),
+        "left-out.md:1": (None, True),
+    }
+
+
+def test_an_outdated_comment_keeps_its_anchor_and_is_still_resolved(api: Client) -> None:
+    organization, project_id = a_place(api)
+    owner = organization.owner
+    draft = a_draft(owner, project_id, creates("a.md", "one\n"))
+    review = a_review(owner, draft)
+    comment = ok(owner.post(comments(review), on_line("a.md", 1)), 201)
+    review = amended(owner, review, draft, updates(provisional(draft), "other\n"))
+    resolved = ok(owner.patch(f"{comments(review)}/{comment['comment_id']}", {"resolved": True}))
+    assert resolved == {**comment, "current_line": None, "outdated": True, "resolved": True}
+
+
+def test_a_new_comment_is_on_the_latest_submission(api: Client) -> None:
+    organization, project_id = a_place(api)
+    owner = organization.owner
+    draft = a_draft(owner, project_id, creates("a.md", "one\n"))
+    review = amended(owner, a_review(owner, draft), draft, updates(provisional(draft), "one\ntwo\n"))
+    comment = ok(owner.post(comments(review), on_line("a.md", 2)), 201)
+    assert (comment["submission"], comment["current_line"], comment["outdated"]) == (2, 2, False)
+
+
+def test_resolving_again_changes_nothing_and_is_recorded_once(api: Client) -> None:
+    organization, project_id = a_place(api)
+    owner = organization.owner
+    review = a_review(owner, a_draft(owner, project_id, creates("a.md")))
+    comment = ok(owner.post(comments(review), {"body": "x"}), 201)
+    path = f"{comments(review)}/{comment['comment_id']}"
+    with ThreadPoolExecutor(4) as threads:
+        answers = [ok(answer) for answer in threads.map(lambda _: owner.patch(path, {"resolved": True}), range(8))]
+    assert answers == [{**comment, "resolved": True}] * 8
+    recorded = items(owner.get("/admin/audit-events", action="comment.resolve"))
+    assert [entry["resource_id"] for entry in recorded] == [comment["comment_id"]]
+
+
+def test_300_comments_page_completely_and_exactly_once_while_others_write(api: Client) -> None:
+    organization, project_id = a_place(api)
+    owner = organization.owner
+    review = a_review(owner, a_draft(owner, project_id, creates("a.md", "1\n")))
+
+    def write(_: int) -> str:
+        return str(ok(owner.post(comments(review), on_line("a.md", 1)), 201)["comment_id"])
+
+    with ThreadPoolExecutor(4) as threads:
+        written = set(threads.map(write, range(300)))
+        going_on = [threads.submit(write, number) for number in range(60)]
+        seen = [str(comment["comment_id"]) for comment in all_items(owner, comments(review), limit=20)]
+        written_since = {each.result() for each in going_on}
+    in_order = [str(comment["comment_id"]) for comment in all_items(owner, comments(review), limit=100)]
+    assert (len(in_order), set(in_order)) == (360, written | written_since)
+    assert written <= set(seen)
+    assert seen == in_order[: len(seen)]

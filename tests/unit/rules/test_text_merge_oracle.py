@@ -38,15 +38,14 @@ def listed(alphabet: int) -> list[Difference]:
 
 
 def differences(alphabet: int, folder: Path) -> list[Difference]:
-    return [
-        Difference(
-            case, *map(letters, (sides.base, sides.current, sides.draft)), letters_or_none(ours), letters_or_none(git)
-        )
-        for case in range(REPEATED)
-        for sides in [of_repeated_lines(f"{alphabet}/{case}", alphabet)]
-        for ours, git in [(merged(sides), merged_by_git(sides, folder))]
-        if ours != git
-    ]
+    found: list[Difference] = []
+    for case in range(REPEATED):
+        sides = of_repeated_lines(f"{alphabet}/{case}", alphabet)
+        ours, git = merged(sides), merged_by_git(sides, folder)
+        if ours != git:
+            base, current, draft = letters(sides.base), letters(sides.current), letters(sides.draft)
+            found.append(Difference(case, base, current, draft, letters_or_none(ours), letters_or_none(git)))
+    return found
 
 
 def merged(sides: Sides) -> str | None:
