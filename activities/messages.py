@@ -102,3 +102,11 @@ class ReviewView(Message):
     def ended(self) -> bool:
         """Whether nothing can happen to it any more."""
         return self.status in ("withdrawn", "merged")
+
+
+class RetentionTurn(Message):
+    """What to remove now, by the name of the step, and after which organization it goes on."""
+
+    step: str = "keys"
+    after_org_id: str = ""
+    removed: int = 0

@@ -139,10 +139,10 @@ def delete_import(call: Write, import_id: str) -> Answer:
     call.no_body()
     row = lock_import(call.connection, row.org_id, row.import_id)
     operation = _started(call, row)
-    if operation is not None and operation.finished:
-        raise VersionConflict("The import has ended.", expected="staging", actual=operation.status)
-    if operation is not None:
+    if operation is not None and not operation.finished:
         raise OperationInProgress("The import has been started.", operation_id=operation.operation_id)
+    if row.operation_id is not None:
+        raise _ended(row, operation)
     forget_import(call.tx, row.import_id)
     return nothing()
 
@@ -173,7 +173,12 @@ def start_import(call: Write, import_id: str) -> StoredOperation | Answer:
         access.require_active()
         return answer(import_trial(call.connection, row, plan_of(call.connection, row)))
     row = lock_import(call.connection, row.org_id, row.import_id)
-    return _started(call, row) or _start(call, row)
+    if row.operation_id is None:
+        return _start(call, row)
+    operation = _started(call, row)
+    if operation is None:
+        raise _ended(row, operation)
+    return operation
 
 
 def _base(call: Write, project_id: ProjectId, commit_id: str | None) -> Base | None:
@@ -205,7 +210,7 @@ def _made_or_found(call: Write, body: CreateImport, prefix: str, base: Base | No
         if found is None:
             continue  # it has ended in between
         operation = _started(call, found)
-        if operation is not None and operation.finished:
+        if found.operation_id is not None and (operation is None or operation.finished):
             end_import(call.tx, found.import_id)  # its workflow could not note it
             continue
         asked = (body.title, body.mirror, prefix, body.base_commit_id)
@@ -223,6 +228,12 @@ def _accepted(file: FileInput, prefix: str) -> FileToStage:
 
 def _started(call: Write, row: ImportRow) -> StoredOperation | None:
     return None if row.operation_id is None else read_operation(call.connection, row.org_id, row.operation_id)
+
+
+def _ended(row: ImportRow, operation: StoredOperation | None) -> VersionConflict:
+    """The refusal of what only an import that is being staged takes; its operation may be past retention."""
+    actual = row.outcome if operation is None else operation.status
+    return VersionConflict("The import has ended.", expected="staging", actual=actual)
 
 
 def _start(call: Write, row: ImportRow) -> StoredOperation:

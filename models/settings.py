@@ -131,6 +131,17 @@ class Settings(BaseSettings):
         description="merges handed to one publishing activity; taken when a publication lane starts",
     )
 
+    # Not below the 7 days that an Idempotency-Key is kept, whose replay answers its operation.
+    operation_retention: float = Field(default=30, ge=7, le=3_650, description="days that a finished operation is kept")
+    # A client that was away for longer reads again what it keeps.
+    event_retention: float = Field(default=30, ge=1, le=3_650, description="days that the change feed reaches back")
+    import_retention: float = Field(
+        default=30, ge=1, le=3_650, description="days that an import is kept which nobody stages in or starts"
+    )
+    retention_interval_s: float = Field(
+        default=3_600, ge=60, le=604_800, description="how often a worker has what is past retention removed"
+    )
+
     shutdown_grace_s: float = Field(default=25.0, gt=0, le=300, description="how long a worker finishes what it began")
     log_level: Annotated[str, Form("debug, info, warning or error")] = Field(
         default="info", pattern="^(debug|info|warning|error)$", description="the least severe lines that are logged"

@@ -1,5 +1,8 @@
 """Workflow ids: the business identity, readable and stable, so that a repeated start finds what runs."""
 
+RETENTION = "retention"
+"""The schedule, and the runs that it starts, of what removes the past."""
+
 
 def review_workflow_id(review_id: str) -> str:
     """Who carries a Review's life."""

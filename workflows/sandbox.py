@@ -12,6 +12,7 @@ from workflows.import_ import ImportWorkflow
 from workflows.projection import ProjectionWorkflow
 from workflows.publication_lane import PublicationLane
 from workflows.reconciliation import ReconciliationWorkflow
+from workflows.retention import RetentionWorkflow
 from workflows.review import ReviewWorkflow
 
 WORKFLOWS: Sequence[type] = (
@@ -20,6 +21,7 @@ WORKFLOWS: Sequence[type] = (
     ProjectionWorkflow,
     ImportWorkflow,
     ReconciliationWorkflow,
+    RetentionWorkflow,
 )
 """Every workflow of ours; each has recorded histories that are replayed in the tests."""
 

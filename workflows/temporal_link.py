@@ -14,6 +14,7 @@ from temporalio.service import RetryConfig, RPCError, RPCStatusCode
 from models.settings import Settings
 from workflows.deliveries import Delivery, delivery_id
 from workflows.sandbox import DATA_CONVERTER
+from workflows.schedules import make_schedules
 from workflows.signals import send
 from workflows.visibility import register
 
@@ -72,13 +73,13 @@ class TemporalLink:
         self._settings = settings
         self._client: Client | None = None
         self._answered_at = 0.0
-        self._registering = asyncio.Lock()
+        self._preparing = asyncio.Lock()
         self.reachable = False
 
     async def reach(self) -> bool:
         """Whether Temporal answers; asks it unless it answered a moment ago.
 
-        A new connection registers the search attributes: the store behind it may be a new one.
+        A new connection registers the search attributes and makes the schedules: the store behind it may be a new one.
         """
         if self.reachable and time.monotonic() - self._answered_at < PROBE_AFTER_S:
             return True
@@ -117,7 +118,7 @@ class TemporalLink:
             await self._client.service_client.check_health(timeout=self._patience)
             return
         client = await connect(self._settings, lazy=True, retries=IMPATIENT)
-        await register(client)
+        await self._prepare(client)
         self._client = client
 
     async def _send(self, client: Client, delivery: Delivery, others: Sequence[Delivery]) -> None:
@@ -127,9 +128,13 @@ class TemporalLink:
             if error.status is not RPCStatusCode.INVALID_ARGUMENT:
                 raise
             # The store was replaced by an empty one so quickly that no call failed.
-            async with self._registering:
-                await register(client)
+            async with self._preparing:
+                await self._prepare(client)
             await send(client, delivery, self._settings, others)
+
+    async def _prepare(self, client: Client) -> None:
+        await register(client)
+        await make_schedules(client, self._settings)
 
     @property
     def _patience(self) -> timedelta:

@@ -18,6 +18,7 @@ from activities.imports import ImportActivities
 from activities.projections import ProjectionActivities
 from activities.publication import PublicationActivities
 from activities.reconciling import ReconciliationActivities
+from activities.retention import RetentionActivities
 from activities.reviews import ReviewActivities
 from models.database import WORKER, build_engine
 from models.migrations import is_current
@@ -25,6 +26,7 @@ from models.settings import Settings, SettingsInvalid
 from workflows.delivery import DELIVERY_CONNECTIONS, DeliveryLoop
 from workflows.hosting import build_worker
 from workflows.logs import configure_logging, kind_of
+from workflows.schedules import make_schedules
 from workflows.temporal_link import connect
 from workflows.visibility import register
 
@@ -60,7 +62,7 @@ def serve(settings: Settings) -> None:
     log.info("worker ended")
 
 
-def activities_of(engine: Engine) -> Sequence[Callable[..., object]]:
+def activities_of(engine: Engine, settings: Settings) -> Sequence[Callable[..., object]]:
     """Every activity that our workflows call."""
     reviews, imports = ReviewActivities(engine), ImportActivities(engine)
     reconciliation = ReconciliationActivities(engine)
@@ -75,6 +77,7 @@ def activities_of(engine: Engine) -> Sequence[Callable[..., object]]:
         imports.plan_import,
         imports.draft_import_batch,
         imports.finish_import,
+        RetentionActivities(engine, settings).remove_expired,
     )
 
 
@@ -86,7 +89,7 @@ async def _serve(engine: Engine, threads: ThreadPoolExecutor, slots: int, settin
             worker = build_worker(
                 client,
                 task_queue=settings.task_queue,
-                activities=activities_of(engine),
+                activities=activities_of(engine, settings),
                 threads=threads,
                 slots=slots,
                 grace_s=settings.shutdown_grace_s,
@@ -136,6 +139,7 @@ def _require_schema(engine: Engine) -> None:
 async def _connected(settings: Settings) -> Client:
     client = await connect(settings)
     await register(client)
+    await make_schedules(client, settings)
     return client
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Literal
 
 from sqlalchemy import Connection, text
 
@@ -69,9 +68,7 @@ def import_items(
 
 
 def _item(row: ImportRow, operations: Mapping[OperationId, tuple[ImportStatus, Progress]]) -> ImportListItem:
-    staged = Progress(step="staging", done=row.staged, total=row.staged)
-    staging: tuple[Literal["staging"], Progress] = ("staging", staged)
-    status, progress = staging if row.operation_id is None else operations[row.operation_id]
+    status, progress = _standing(row, operations)
     return ImportListItem(
         import_id=row.import_id,
         project_id=row.project_id,
@@ -89,6 +86,18 @@ def _item(row: ImportRow, operations: Mapping[OperationId, tuple[ImportStatus, P
         created_at=row.created_at,
         updated_at=row.updated_at,
     )
+
+
+def _standing(
+    row: ImportRow, operations: Mapping[OperationId, tuple[ImportStatus, Progress]]
+) -> tuple[ImportStatus, Progress]:
+    """How far an import is: by its operation, or by what is left of that once it is past retention."""
+    if row.operation_id is None:
+        return "staging", Progress(step="staging", done=row.staged, total=row.staged)
+    if row.operation_id in operations:
+        return operations[row.operation_id]
+    outcome = STATUS_OF_OPERATION[row.outcome or "failed"]
+    return outcome, Progress(step=outcome, done=1, total=1)
 
 
 def _progress(

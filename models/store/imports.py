@@ -182,7 +182,7 @@ LIST = text(f"""
       and (cast(:source as text) is null or i.source = :source)
       and (cast(:status as text) is null
            or :status = case when i.operation_id is null then 'staging'
-                             when o.status = 'pending' then 'running' else o.status end)
+                             when o.status = 'pending' then 'running' else coalesce(o.status, i.outcome) end)
       and (cast(:before_at as timestamptz) is null or (i.created_at, i.import_id) < (:before_at, :before_id))
     order by i.created_at desc, i.import_id desc limit :limit
 """)  # noqa: S608  (a constant of ours)

@@ -262,7 +262,7 @@ CASES: Mapping[str, Callable[[Studio], Awaitable[str]]] = {
 async def _record(stack: Stack, cases: Mapping[str, Callable[[Studio], Awaitable[str]]]) -> None:
     settings = settings_for(stack.temporal_address, lane_batch_size=3, lane_max_batches=3, lock_timeout_ms=100)
     engine = build_engine(stack.database_url, settings, pool_size=6, application_name="canonry-record")
-    async with a_worker(settings, activities_of(engine)) as client:
+    async with a_worker(settings, activities_of(engine, settings)) as client:
         for name, play in cases.items():
             workflow_id, _, run_id = (await play(Studio(engine, client, settings, a_tenant(engine)))).partition(" ")
             history = await client.get_workflow_handle(workflow_id, run_id=run_id or None).fetch_history()

@@ -45,7 +45,7 @@ async def delivering(engine: Engine, settings: Settings) -> AsyncIterator[Delive
 @contextlib.asynccontextmanager
 async def a_service(engine: Engine, settings: Settings) -> AsyncIterator[tuple[DeliveryLoop, Client]]:
     """A worker with the real activities, and a delivery loop that has reached Temporal."""
-    async with a_worker(settings, activities_of(engine)) as client, delivering(engine, settings) as loop:
+    async with a_worker(settings, activities_of(engine, settings)) as client, delivering(engine, settings) as loop:
         await until(lambda: loop.connected)
         yield loop, client
 
@@ -137,7 +137,7 @@ def test_a_loop_that_ended_can_run_again(stack: Stack, engine: Engine) -> None:
         await asyncio.gather(task, return_exceptions=True)
 
     async def scenario() -> None:
-        async with a_worker(settings, activities_of(engine)):
+        async with a_worker(settings, activities_of(engine, settings)):
             await run_until(lambda: loop.connected)
             due = an_accepted_selection(engine, tenant)
             await run_until(lambda: all_succeeded(engine, [due]))
@@ -292,7 +292,7 @@ def test_a_slow_database_is_asked_once_at_a_time_and_holds_up_no_event_loop(stac
     due = an_accepted_selection(engine, tenant)
 
     async def scenario() -> None:
-        async with a_worker(settings, activities_of(engine)):
+        async with a_worker(settings, activities_of(engine, settings)):
             with engine.connect() as blocker:
                 blocker.execute(text("lock table operations in access exclusive mode"))
                 async with delivering(engine, settings) as loop:
