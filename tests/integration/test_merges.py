@@ -19,6 +19,7 @@ from tests.commands import (
     submitted,
     withdrawn,
 )
+from tests.contested import contested
 from tests.invariants import check_invariants
 from tests.rows import (
     a_draft,
@@ -178,19 +179,24 @@ def test_a_review_whose_result_would_change_needs_reconciliation(engine: Engine)
     review_id = a_review(place, a_draft(place, updates(one, "mine\n")))
     published(place, updates(one, "theirs\n"))
     problem = problem_of(merged(place, review_id))
-    assert (problem["code"], problem["memory_id"], problem["candidates"]) == ("reconciliation_required", one, [])
+    assert (problem["code"], problem["memory_id"]) == ("reconciliation_required", one)
+    assert list(contested(problem).values()) == [["body.overlap"]]
     assert tree(place)[one][2] == "theirs\n"
     check_invariants(engine, place.org_id)
 
 
-@pytest.mark.parametrize("taken", ["a.md", "A.md", "a.md/b.md"])
-def test_a_path_that_was_taken_since_needs_reconciliation(engine: Engine, taken: str) -> None:
+@pytest.mark.parametrize(
+    ("taken", "code"),
+    [("a.md", "path.both_created"), ("A.md", "path.both_created"), ("a.md/b.md", "path.occupied")],
+)
+def test_a_path_that_was_taken_since_needs_reconciliation(engine: Engine, taken: str, code: str) -> None:
     place = an_organization(engine)
     review_id = a_review(place, a_draft(place, creates("a.md")))
     (theirs,) = published(place, creates(taken))
     problem = problem_of(merged(place, review_id))
     assert problem["code"] == "reconciliation_required"
-    assert problem["memory_ids"][1] == theirs
+    assert list(contested(problem).values()) == [[code]]
+    assert problem["candidates"][0]["conflicts"][0]["other"]["memory_id"] == theirs
 
 
 def test_a_review_whose_every_change_has_been_published_by_others_merges_without_a_commit(engine: Engine) -> None:
@@ -233,7 +239,6 @@ def test_mergeability_names_every_blocker_and_the_merge_answers_the_first(engine
     assert shown["state"] == "blocked"
     assert [(blocker["code"], blocker["draft_id"]) for blocker in shown["blockers"]] == [
         ("reconciliation_required", drafts[0].draft_id),
-        ("reconciliation_required", drafts[1].draft_id),
         ("reconciliation_required", drafts[1].draft_id),
     ]
     assert problem_of(merged(place, review_id))["code"] == "reconciliation_required"

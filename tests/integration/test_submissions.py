@@ -21,6 +21,7 @@ from tests.commands import (
     submitted,
     withdrawn,
 )
+from tests.contested import contested
 from tests.invariants import check_invariants
 from tests.rows import (
     Somewhere,
@@ -373,8 +374,8 @@ def test_a_path_occupied_by_a_memory_that_current_changed_since_the_base_needs_r
         }[how],
     )
     problem = problem_of(submitted(place, draft))
-    assert (problem["code"], problem["candidates"]) == ("reconciliation_required", [])
-    assert len(problem["paths"]) == len(problem["memory_ids"]) == 2
+    assert problem["code"] == "reconciliation_required"
+    assert contested(problem) == {draft.draft_id: ["path.occupied"]}
 
 
 def test_an_occupied_path_of_a_draft_that_needs_reconciliation_anyway_is_part_of_it(engine: Engine) -> None:
@@ -382,7 +383,9 @@ def test_an_occupied_path_of_a_draft_that_needs_reconciliation_anyway_is_part_of
     one, _ = published(place, creates("a.md"), creates("b.md"))
     draft = a_draft(place, renames(one, "c.md"), creates("b.md"))
     published(place, updates(one, "theirs\n"))
-    assert refusal(submitted(place, draft)) == ("reconciliation_required", 409)
+    problem = problem_of(submitted(place, draft))
+    assert problem["code"] == "reconciliation_required"
+    assert contested(problem) == {draft.draft_id: ["path.occupied"]}
 
 
 # --- several Drafts
@@ -397,29 +400,6 @@ def test_a_later_draft_builds_on_what_an_earlier_one_creates(engine: Engine) -> 
     created = result_of(merged(place, review_id))["created"]
     assert [(item["draft_id"], item["path"]) for item in created] == [(first.draft_id, "b.md")]
     check_invariants(engine, place.org_id)
-
-
-@pytest.mark.parametrize("first", MINE)
-@pytest.mark.parametrize("second", MINE)
-def test_two_drafts_that_touch_one_existing_memory_need_reconciliation(engine: Engine, first: str, second: str) -> None:
-    place = an_organization(engine)
-    (one,) = published(place, creates("a.md"))
-    drafts = [a_draft(place, MINE[first](one)), a_draft(place, UPSTREAM[second](one))]
-    problem = problem_of(submitted(place, *drafts))
-    if first == second == "deletion":
-        assert problem["code"] == "draft_empty"  # the second finds nothing left to do
-    else:
-        assert (problem["code"], problem["candidates"]) == ("reconciliation_required", [])
-        assert (problem["draft_id"], problem["other"]["draft_id"]) == (drafts[1].draft_id, drafts[0].draft_id)
-
-
-@pytest.mark.parametrize("paths", [("a.md", "A.md"), ("a", "a/b.md"), ("a/b.md", "a"), ("z.md", "z.md")])
-def test_two_drafts_that_meet_at_a_path_key_need_reconciliation(engine: Engine, paths: tuple[str, str]) -> None:
-    place = an_organization(engine)
-    drafts = [a_draft(place, creates(path)) for path in paths]
-    problem = problem_of(submitted(place, *drafts))
-    assert (problem["code"], problem["candidates"]) == ("reconciliation_required", [])
-    assert (problem["draft_id"], problem["other"]["draft_id"]) == (drafts[1].draft_id, drafts[0].draft_id)
 
 
 def test_a_swap_across_two_drafts_is_clean(engine: Engine) -> None:
