@@ -27,7 +27,10 @@ MAX_FAILURES = 5
 
 
 READ = text("select * from operations where org_id = :org_id and operation_id = :operation_id")
-ANY_FINISHED = text("select exists (select from operations where status in ('succeeded', 'failed'))")
+# A Review is the effect of an operation that may be past retention.
+ANY_FINISHED = text("""
+    select exists (select from operations where status in ('succeeded', 'failed')) or exists (select from reviews)
+""")
 ACCEPT = text("""
     insert into operations (org_id, operation_id, kind, status, user_id, project_id, review_id, workflow_id, request,
                             request_id, progress_step, progress_done, progress_total, failures, deliveries,

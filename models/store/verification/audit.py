@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from sqlalchemy import text
 
 from models.store.audit import AUDIT_ACTIONS
+from models.store.verification.events import KEPT_SINCE
 from models.store.verification.findings import Finding, shown
 from models.store.verification.snapshot import Snapshot
 
 # What happened, by the action and the resource that the audit trail has to name as often.
-CHANGES = text("""
+CHANGES = text(f"""
     with named as materialized (
         select * from unnest(cast(:events as text[]), cast(:actions as text[])) as n(event, action)
     ),
@@ -17,7 +18,8 @@ CHANGES = text("""
         select n.action, t.review_id as id from review_timeline t join named n on n.event = t.event
         where t.org_id = :org_id
         union all
-        select 'review.amend', e.resource_id from events e where e.org_id = :org_id and e.kind = 'review.amended'
+        select 'review.amend', e.resource_id from events e
+        where e.org_id = :org_id and e.kind = 'review.amended' and e.at > {KEPT_SINCE}
         union all
         select 'draft.discard', d.draft_id from drafts d where d.org_id = :org_id and d.status = 'discarded'
         union all
@@ -30,7 +32,8 @@ CHANGES = text("""
         select a.action, a.resource_id as id from audit_events a
         left join project_refs r on r.org_id = a.org_id and r.project_id = a.resource_id
         where a.org_id = :org_id
-          and (a.action = any(:actions) or a.action in ('review.amend', 'draft.discard', 'comment.create')
+          and (a.action = any(:actions) or a.action in ('draft.discard', 'comment.create')
+               or a.action = 'review.amend' and a.at > {KEPT_SINCE}
                or a.action = 'selection.replace' and r.project_id is not null)
     )
     select coalesce(c.action, a.action) as action, coalesce(c.id, a.id) as id,
@@ -40,7 +43,7 @@ CHANGES = text("""
       on a.action = c.action and a.id = c.id
     where coalesce(c.times, 0) <> coalesce(a.times, 0)
     order by 1, 2
-""")
+""")  # noqa: S608  (a constant of ours)
 MERGES = text("""
     select a.event_id, r.review_id, r.merged_commit_id, a.after_hash
     from audit_events a join reviews r on r.org_id = a.org_id and r.review_id = a.resource_id

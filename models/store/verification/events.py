@@ -1,4 +1,7 @@
-"""Events: the change feed tells of each commit once and in order, and of each step of a Review."""
+"""Events: the change feed tells of each commit once and in order, and of each step of a Review.
+
+Retention cuts the feed at its beginning: what happened later than the last event that was removed is told of in full.
+"""
 
 from collections.abc import Iterator
 
@@ -9,16 +12,22 @@ from models.store.verification.chains import named
 from models.store.verification.findings import Finding, shown
 from models.store.verification.snapshot import Snapshot
 
-COMMITS = text("""
+KEPT_SINCE = """
+    coalesce((select f.at from feed_floors f where f.org_id = :org_id), cast('-infinity' as timestamptz))
+"""
+"""The time since which an organization's feed is whole."""
+
+COMMITS = text(f"""
     select coalesce(c.project_id, '') as owner, c.commit_id, c.version, count(e.id) as told
     from commits c
     left join events e
       on e.org_id = c.org_id and e.resource_id = c.commit_id and e.version = c.version
      and e.project_id is not distinct from c.project_id
      and e.user_id is null and e.kind = case c.scope when 'org' then 'commit.published' else 'projection.moved' end
-    where c.org_id = :org_id group by owner, c.commit_id, c.version having count(e.id) <> 1
+    where c.org_id = :org_id and c.created_at > {KEPT_SINCE}
+    group by owner, c.commit_id, c.version having count(e.id) <> 1
     order by owner, c.version
-""")
+""")  # noqa: S608  (a constant of ours)
 UNKNOWN = text("""
     select e.id, e.kind, e.resource_id, coalesce(e.project_id, '') as owner
     from events e
@@ -37,23 +46,24 @@ DISORDERED = text("""
         where e.org_id = :org_id and e.kind in ('commit.published', 'projection.moved')
     ) told where version < before order by id
 """)
-REVIEWS = text("""
+REVIEWS = text(f"""
     select coalesce(t.review_id, e.review_id) as review_id, coalesce(t.event, e.event) as event,
            coalesce(t.times, 0) as times, coalesce(e.times, 0) as told
     from (
         select review_id, event, count(*) as times from review_timeline
-        where org_id = :org_id and event = any(:events) group by review_id, event
+        where org_id = :org_id and event = any(:events) and at > {KEPT_SINCE} group by review_id, event
     ) t
     full join (
         select resource_id as review_id, substr(kind, 8) as event, count(*) as times from events
         where org_id = :org_id and resource_type = 'review' and substr(kind, 8) = any(:events)
+          and at > {KEPT_SINCE}
         group by review_id, event
     ) e on e.review_id = t.review_id and e.event = t.event
     where coalesce(t.times, 0) <> coalesce(e.times, 0)
     order by 1, 2
-""")
+""")  # noqa: S608  (a constant of ours)
 # Drafts enter a Review and leave it in turns; one that is discarded need not have left it before.
-DRAFTS = text("""
+DRAFTS = text(f"""
     select d.draft_id, d.status, coalesce(e.created, 0) as created, coalesce(e.merged, 0) as merged,
            coalesce(e.discarded, 0) as discarded, coalesce(e.entered, 0) as entered
     from drafts d
@@ -66,12 +76,14 @@ DRAFTS = text("""
         from events where org_id = :org_id and resource_type = 'draft' group by resource_id
     ) e on e.resource_id = d.draft_id
     where d.org_id = :org_id
-      and ((coalesce(e.created, 0), coalesce(e.merged, 0), coalesce(e.discarded, 0))
-               <> (1, cast(d.status = 'merged' as integer), cast(d.status = 'discarded' as integer))
-           or d.status <> 'discarded'
+      and (coalesce(e.created, 0) <> 1 and d.created_at > {KEPT_SINCE} or coalesce(e.created, 0) > 1
+           or (coalesce(e.merged, 0), coalesce(e.discarded, 0))
+                  <> (cast(d.status = 'merged' as integer), cast(d.status = 'discarded' as integer))
+              and d.updated_at > {KEPT_SINCE}
+           or d.status <> 'discarded' and d.created_at > {KEPT_SINCE}
               and coalesce(e.entered, 0) <> cast(d.status in ('submitted', 'merged') as integer))
     order by d.draft_id
-""")
+""")  # noqa: S608  (a constant of ours)
 # Who may see an event, and which version of what it tells of.
 ADDRESSES = text("""
     select e.id, e.kind, e.resource_id, x.resource_id is not null as kept

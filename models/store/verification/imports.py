@@ -8,8 +8,9 @@ from models.store.verification.findings import Finding, shown
 from models.store.verification.snapshot import Snapshot
 
 IMPORTS = text("""
-    select i.import_id, i.operation_id, i.review_id, i.ended_at, i.staged, o.status,
-           o.operation_id is not null as accepted, r.review_id is not null as reviewed,
+    select i.import_id, i.operation_id, i.review_id, i.ended_at, i.staged,
+           coalesce(o.status, i.outcome) as status,
+           o.operation_id is not null or i.outcome is not null as accepted, r.review_id is not null as reviewed,
            coalesce(f.files, 0) as files, coalesce(f.texts, 0) as texts,
            coalesce(d.drafts, 0) as drafts, coalesce(d.lost, 0) as lost, coalesce(d.open, 0) as open
     from imports i

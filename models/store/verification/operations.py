@@ -1,6 +1,7 @@
 """Operations: each has one outcome, and what succeeded has had its effect, once."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 from sqlalchemy import RowMapping, text
 
@@ -32,15 +33,21 @@ DECIDED = text("""
       )
     order by o.operation_id
 """)
+# A merge that ended longer ago than any retention lasts may have been removed.
 MERGES = text("""
     select r.review_id, r.status, count(o.operation_id) as merges
     from reviews r
+    left join review_timeline t on t.org_id = r.org_id and t.review_id = r.review_id and t.event = 'merged'
     left join operations o
       on o.org_id = r.org_id and o.review_id = r.review_id and o.kind = :kind and o.status = 'succeeded'
-    where r.org_id = :org_id group by r.review_id, r.status
+    where r.org_id = :org_id group by r.review_id, r.status, t.at
     having count(o.operation_id) <> case r.status when 'merged' then 1 else 0 end
+       and not (count(o.operation_id) = 0 and t.at < now() - cast(:least_kept as interval))
     order by r.review_id
 """)
+
+LEAST_KEPT = timedelta(days=7)
+"""What `CANONRY_OPERATION_RETENTION` may be at least."""
 
 ENDED = ("succeeded", "failed")
 
@@ -55,7 +62,7 @@ def check_operations(snapshot: Snapshot) -> Iterator[Finding]:
         where = f"operation {row['operation_id']} on Review {row['review_id']}"
         what = "a decision that succeeded is not in the timeline"
         yield Finding("operation.effect", what, where, shown(row["decision"]), "nothing")
-    for row in snapshot.rows(MERGES, kind=OperationKind.MERGE):
+    for row in snapshot.rows(MERGES, kind=OperationKind.MERGE, least_kept=LEAST_KEPT):
         what = f"merges that succeeded do not go with a Review that is {row['status']}"
         expected = "1" if row["status"] == "merged" else "none"
         yield Finding("operation.merge", what, f"Review {row['review_id']}", expected, str(row["merges"]))

@@ -19,6 +19,7 @@ UNDECLARED = (
         from idempotency_keys k
         left join operations o on o.org_id = k.org_id and o.operation_id = k.operation_id
         where k.org_id = :org_id and k.operation_id is not null and o.operation_id is null
+          and k.created_at > now() - interval '7 days'  -- an older one waits to be removed, as its operation was
     """),
     text("""
         select 'projection_versions' as kind, p.project_id as owner, p.memory_id as id, 'blob_id' as field,
