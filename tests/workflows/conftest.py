@@ -1,5 +1,5 @@
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import pytest
@@ -25,6 +25,13 @@ def temporal() -> Iterator[str]:
 def hasty_temporal() -> Iterator[str]:
     """A server that suggests to continue as new after few events."""
     with _a_temporal({"limit.historyCount.suggestContinueAsNew": "30"}) as server:
+        yield server.address
+
+
+@pytest.fixture(scope="session")
+def skipping_temporal() -> Iterator[str]:
+    """A server whose workflows may have their time skipped; it knows no search attribute of ours yet."""
+    with _a_temporal({"frontend.WorkflowTimeSkippingEnabled": "true"}, search_attributes={}) as server:
         yield server.address
 
 
@@ -55,9 +62,11 @@ def _no_failed_workflow_task(caplog: pytest.LogCaptureFixture) -> Iterator[None]
 
 
 @contextmanager
-def _a_temporal(dynamic_config: dict[str, str]) -> Iterator[RunningTemporal]:
+def _a_temporal(
+    dynamic_config: Mapping[str, str], search_attributes: Mapping[str, str] = SEARCH_ATTRIBUTES
+) -> Iterator[RunningTemporal]:
     folder = a_reachable_folder()
-    server = start_temporal(folder, ui=False, search_attributes=SEARCH_ATTRIBUTES, dynamic_config=dynamic_config)
+    server = start_temporal(folder, ui=False, search_attributes=search_attributes, dynamic_config=dynamic_config)
     try:
         yield server
     finally:

@@ -15,6 +15,7 @@ from activities.messages import (
     PublishBatch,
     PublishedBatch,
     ReviewAddress,
+    ReviewTimers,
     ReviewView,
 )
 
@@ -38,6 +39,7 @@ class ReviewDesk:
         self.calls: list[str] = []
         self.outcomes: dict[str, list[CommandOutcome]] = {}
         self.views_after: dict[str, ReviewView] = {}
+        self.timers: list[ReviewTimers] = []
         self.gates: defaultdict[str, threading.Event] = defaultdict(_open_gate)
 
     @activity.defn
@@ -55,9 +57,15 @@ class ReviewDesk:
         self.gates["read"].wait()
         return view
 
+    @activity.defn
+    def run_review_timers(self, due: ReviewTimers) -> None:
+        self.timers.append(due)
+        self.calls.append("timers")
+        self.view = self.views_after.get("timers", self.view)
+
     @property
     def commands(self) -> list[str]:
-        return [call for call in self.calls if call != "read"]
+        return [call for call in self.calls if call not in ("read", "timers")]
 
     @property
     def reads(self) -> int:

@@ -209,20 +209,60 @@ def test_a_command_that_arrives_while_it_ends_is_not_lost(temporal: str) -> None
     run(scenario())
 
 
-def test_a_timer_that_is_due_has_the_row_read_again(temporal: str) -> None:
+def test_a_timer_is_run_when_it_is_due_and_the_row_read_again(temporal: str) -> None:
     soon = datetime.now(UTC) + timedelta(seconds=2)
     desk = ReviewDesk(OPEN.model_copy(update={"next_timer_at": soon}))
+    desk.views_after["timers"] = OPEN
     settings, review_id = settings_for(temporal), a_name("rev")
+    activities = [desk.perform_review_command, desk.read_review, desk.run_review_timers]
 
     async def scenario() -> None:
-        async with a_worker(settings, [desk.perform_review_command, desk.read_review]) as client:
+        async with a_worker(settings, activities) as client:
             await command(client, settings, review_id, "opn_1")
-            await until(lambda: desk.reads == 1)
-            desk.view = OPEN
             await until(lambda: desk.reads == 2)
-            assert datetime.now(UTC) >= soon
 
     run(scenario())
+    assert desk.calls == ["opn_1", "read", "timers", "read"]
+    (due,) = desk.timers
+    assert due.now >= soon
+    assert (due.org_id, due.review_id, due.publication_workflow_id) == ("org_1", review_id, "publication/org_1")
+
+
+def test_a_timer_that_stays_due_is_not_run_again_at_once(temporal: str) -> None:
+    past = datetime.now(UTC) - timedelta(seconds=2)
+    desk = ReviewDesk(OPEN.model_copy(update={"next_timer_at": past}))
+    settings, review_id = settings_for(temporal), a_name("rev")
+    activities = [desk.perform_review_command, desk.read_review, desk.run_review_timers]
+
+    async def scenario() -> None:
+        async with a_worker(settings, activities) as client:
+            await command(client, settings, review_id, "opn_1")
+            await until(lambda: desk.reads == 2)
+            await handle_of(client, review_id).signal(ReviewWorkflow.refresh)
+            await until(lambda: desk.reads == 3)
+
+    run(scenario())
+    assert desk.calls == ["opn_1", "read", "timers", "read", "read"]
+
+
+def test_a_command_goes_before_a_timer_that_is_due(temporal: str) -> None:
+    past = datetime.now(UTC) - timedelta(seconds=2)
+    desk, settings, review_id = ReviewDesk(), settings_for(temporal), a_name("rev")
+    desk.views_after = {
+        "opn_1": OPEN.model_copy(update={"next_timer_at": past}),
+        "timers": OPEN,
+    }
+    gate = desk.hold("opn_1")
+    activities = [desk.perform_review_command, desk.read_review, desk.run_review_timers]
+
+    async def scenario() -> None:
+        async with a_worker(settings, activities) as client:
+            await command(client, settings, review_id, "opn_1", "opn_2")
+            gate.set()
+            await until(lambda: desk.reads == 3)
+
+    run(scenario())
+    assert desk.calls == ["opn_1", "read", "opn_2", "read", "timers", "read"]
 
 
 def test_a_refresh_during_a_read_has_the_row_read_again(temporal: str) -> None:
