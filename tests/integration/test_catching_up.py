@@ -1,11 +1,14 @@
 """After a publication: bases move where the result stays equal, else a fresh candidate is kept (publication.md §3)."""
 
+from functools import partial
+
 from sqlalchemy import Engine
 
 from activities.catching_up import after_publication
 from models.store.candidates import live_candidates
 from models.store.locks import DraftRow
 from tests.commands import a_review, decided, merged, published, review
+from tests.fuse import over
 from tests.invariants import check_invariants
 from tests.racing import together, without_deadlocks
 from tests.rebasing import a_candidate
@@ -135,13 +138,15 @@ def test_a_closed_draft_is_left_alone(engine: Engine) -> None:
 
 
 def test_passes_beside_publications_and_each_other_do_no_harm(engine: Engine) -> None:
+    place = an_organization(engine)
+    (one,) = published(place, creates("a.md", LINES))
+    draft = a_draft(place, updates(one, LINES.replace("one", "ours")), creates("b.md"))
+    review_id = a_review(place, draft)
+    published(place, creates("c.md"))
+    other = a_review(place, a_draft(place, creates("d.md")))
     with without_deadlocks(engine, connections=8) as pool:
-        place = an_organization(pool)
-        (one,) = published(place, creates("a.md", LINES))
-        draft = a_draft(place, updates(one, LINES.replace("one", "ours")), creates("b.md"))
-        review_id = a_review(place, draft)
-        published(place, creates("c.md"))
-        other = a_review(place, a_draft(place, creates("d.md")))
-        together(*[lambda: follow(place, draft)] * 3, lambda: merged(place, other), lambda: merged(place, review_id))
+        there = over(pool, place)
+        passes = [partial(follow, there, draft)] * 3
+        together(*passes, partial(merged, there, other), partial(merged, there, review_id))
     assert review(place, review_id).status == "merged"
     check_invariants(engine, place.org_id)

@@ -1,5 +1,6 @@
 """Rebases: a confirmed candidate rewrites a Draft, and its Review when it is submitted (publication.md §3, §4)."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from tests.commands import (
     review,
     submitted,
 )
+from tests.fuse import over
 from tests.invariants import check_invariants
 from tests.racing import together, without_deadlocks
 from tests.rebasing import a_candidate, a_rebase, is_to_be, is_to_go, offered, rebased
@@ -119,7 +121,6 @@ def test_an_edit_of_a_memory_deleted_upstream_is_restored_under_its_id(engine: E
     assert [operation["action"] for operation in operations(place, draft)] == ["restore"]
     merged(place, a_review(place, current(place, draft)))
     assert tree(place)[memory_id] == ("a-2.md", "", OURS)
-    check_invariants(engine, place.org_id)
 
 
 def test_a_rebase_may_drop_what_a_draft_creates(engine: Engine) -> None:
@@ -213,14 +214,13 @@ def test_a_candidate_is_applied_once_and_stale_from_then_on(engine: Engine) -> N
 
 
 def test_two_rebases_at_once_have_one_effect(engine: Engine) -> None:
-    with without_deadlocks(engine, connections=3) as pool:
-        place = an_organization(pool)
-        _, draft = behind(place, FAR)
-        candidate = a_candidate(place, draft)
-        both = [a_rebase(place, draft, candidate) for _ in range(2)]
-        together(*[lambda operation=operation: attempted(place, operation) for operation in both])
-        statuses = sorted(operation_now(place, operation).status for operation in both)
-    assert statuses == ["failed", "succeeded"]
+    place = an_organization(engine)
+    _, draft = behind(place, FAR)
+    candidate = a_candidate(place, draft)
+    both = [a_rebase(place, draft, candidate) for _ in range(2)]
+    with without_deadlocks(engine, connections=2) as pool:
+        together(*[partial(attempted, over(pool, place), operation) for operation in both])
+    assert sorted(operation_now(place, operation).status for operation in both) == ["failed", "succeeded"]
     assert current(place, draft).version == draft.version + 1
 
 
