@@ -15,6 +15,7 @@ from tests.commands import (
     published,
     selected,
 )
+from tests.rebasing import a_candidate, a_rebase, a_reconciliation, a_submit_of, confirmed, offered
 from tests.rows import (
     Somewhere,
     a_draft,
@@ -74,6 +75,36 @@ def a_selection_that_adds_and_removes(place: Somewhere) -> StoredOperation:
     return a_selection(place, other, [two])
 
 
+def a_rebase_of_a_submitted_draft(place: Somewhere) -> StoredOperation:
+    """The second of two: it stands on what the first makes, and the approval falls."""
+    (one,) = published(place, creates("1.md", "a\nb\nc\n"))
+    first, second = a_draft(place, updates(one, "a\nb\nfirst\n")), a_draft(place, updates(one, "second\nb\nc\n"))
+    review_id = a_review(place, first, second)
+    decided(place, review_id, "approved")
+    published(place, updates(one, "theirs\nb\nc\n"))
+    second = current(place, second)
+    candidate = a_candidate(place, second)
+    return a_rebase(place, second, candidate, *offered(candidate, "both_current_first"))
+
+
+def a_submit_with_candidates(place: Somewhere) -> StoredOperation:
+    """The first merges cleanly, the second is chosen for."""
+    one, two = published(place, creates("1.md", "a\nb\nc\n"), creates("2.md"))
+    drafts = [a_draft(place, updates(one, "ours\nb\nc\n")), a_draft(place, updates(two, "ours\n"))]
+    published(place, updates(one, "a\nb\ntheirs\n"), updates(two, "theirs\n"))
+    first, second = (a_candidate(place, draft) for draft in drafts)
+    return a_submit_of(
+        place, confirmed(drafts[0], first), confirmed(drafts[1], second, *offered(second, "both_draft_first"))
+    )
+
+
+def a_candidate_asked_for(place: Somewhere) -> StoredOperation:
+    (one,) = published(place, creates("1.md"))
+    draft = a_draft(place, updates(one, "ours\n"), creates("2.md"))
+    published(place, updates(one, "theirs\n"))
+    return a_reconciliation(place, draft)
+
+
 COMMANDS: list[Callable[[Somewhere], StoredOperation]] = [
     a_merge_of_many_kinds,
     a_submit_of_two,
@@ -82,4 +113,7 @@ COMMANDS: list[Callable[[Somewhere], StoredOperation]] = [
     a_rejection,
     a_withdrawal_of_two,
     a_selection_that_adds_and_removes,
+    a_rebase_of_a_submitted_draft,
+    a_submit_with_candidates,
+    a_candidate_asked_for,
 ]
