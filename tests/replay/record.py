@@ -14,6 +14,7 @@ import socket
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from sqlalchemy import Engine, text
@@ -34,6 +35,8 @@ from tests.workflows.rows import (
     an_accepted_selection,
     an_accepted_submit,
     operation_of,
+    scheduled,
+    scheduled_merges,
 )
 from workflows.ids import publication_workflow_id
 from workflows.signals import send
@@ -128,6 +131,33 @@ async def review_started_from_its_row(studio: Studio) -> str:
     await send(studio.client, refresh, studio.settings)
     await studio.settle()
     await studio.finish(studio.command(OperationKind.DECIDE, submitted, REJECTED))
+    return submitted.workflow_id
+
+
+async def review_reminded_and_expired(studio: Studio) -> str:
+    with studio.engine.begin() as connection:
+        connection.execute(
+            text("update organizations set review_reminder_after = 2, review_expires_after = 4 where org_id = :org_id"),
+            {"org_id": studio.tenant.org_id},
+        )
+    submitted = studio.submit()
+    await studio.finish(submitted)
+    await studio.ended(submitted.workflow_id)
+    return submitted.workflow_id
+
+
+async def review_published_on_time(studio: Studio) -> str:
+    submitted = studio.submit()
+    await studio.finish(submitted)
+    await studio.finish(studio.command(OperationKind.DECIDE, submitted, APPROVED))
+    refresh = RefreshDue(
+        studio.tenant.org_id, submitted.review_id or "", studio.tenant.project_id, "Deployment notes", "approved"
+    )
+    scheduled(studio.engine, studio.tenant, submitted, datetime.now(UTC) + timedelta(seconds=2))
+    await send(studio.client, refresh, studio.settings)
+    await until(lambda: bool(scheduled_merges(studio.engine, studio.tenant)))
+    await studio.finish(*scheduled_merges(studio.engine, studio.tenant))
+    await studio.ended(submitted.workflow_id)
     return submitted.workflow_id
 
 
@@ -244,6 +274,8 @@ CASES: Mapping[str, Callable[[Studio], Awaitable[str]]] = {
     "review/approved_and_merged": review_approved_and_merged,
     "review/open": review_open,
     "review/started_from_its_row": review_started_from_its_row,
+    "review/reminded_and_expired": review_reminded_and_expired,
+    "review/published_on_time": review_published_on_time,
     "review/held_up": review_held_up,
     "review/continued": review_continued,
     "publication_lane/one_batch": lane_one_batch,

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pydantic import JsonValue
-from sqlalchemy import Engine
+from sqlalchemy import Engine, text
 from sqlmodel import Session
 
 from activities.accepting import ProposedOperation
+from activities.amendments import amend_review
 from activities.drafting import create_draft
 from activities.requests import ImportRequest
 from models.identifiers import (
@@ -27,6 +28,7 @@ from models.rules.folding import Action
 from models.rules.staged_files import accept_file
 from models.store.imports import insert_import, set_operation, stage_files
 from models.store.operations import Due, OperationKind, StoredOperation, accept_operation, read_operation
+from models.store.reviews import Schedule, read_review
 from models.store.transaction import transaction
 from models.tables import Organization, OrganizationRef, Project, ProjectRef, User
 from workflows.ids import import_workflow_id, projection_workflow_id, publication_workflow_id, review_workflow_id
@@ -172,6 +174,30 @@ def an_accepted_command(
     lane = publication_workflow_id(tenant.org_id)
     workflow_id = lane if kind == OperationKind.MERGE else review_workflow_id(review)
     return accepted(engine, tenant, kind, workflow_id, request, review)
+
+
+def scheduled(engine: Engine, tenant: Tenant, submitted: Due, at: datetime) -> None:
+    """Have the owner schedule the Review of an accepted submit for a time."""
+    review_id = ReviewId(submitted.review_id or "")
+    with transaction(engine, org_id=tenant.org_id, actor_id=tenant.owner_id, request_id="req_test") as tx:
+        review = read_review(tx.connection, tenant.org_id, review_id)
+        assert review is not None
+        amend_review(
+            tx, review_id, expected_version=review.version, title=None, description=None, schedule=Schedule(at)
+        )
+
+
+def scheduled_merges(engine: Engine, tenant: Tenant) -> list[Due]:
+    """The merges that the clock made, as a delivery loop would find them."""
+    with engine.connect() as connection:
+        rows = connection.execute(
+            text("""
+                select org_id, operation_id, kind, workflow_id, project_id, review_id, '' from operations
+                where org_id = :org_id and request ->> 'scheduled_for' is not null order by operation_id
+            """),
+            {"org_id": tenant.org_id},
+        )
+        return [Due(*row) for row in rows]
 
 
 def operation_of(engine: Engine, due: Due) -> StoredOperation:

@@ -14,14 +14,18 @@ from sqlalchemy import Engine, text
 from temporalio.client import Client, WorkflowHandle
 from temporalio.testing import TimeSkipper, TimeSkippingConfig
 
-from activities.amendments import amend_review
-from models.identifiers import ReviewId
 from models.settings import Settings
 from models.store.operations import Due, OperationKind, RefreshDue
-from models.store.reviews import Schedule, read_review
-from models.store.transaction import transaction
 from tests.workflows.harness import a_worker, run, settings_for, until
-from tests.workflows.rows import Tenant, a_tenant, an_accepted_command, an_accepted_submit, succeeded
+from tests.workflows.rows import (
+    Tenant,
+    a_tenant,
+    an_accepted_command,
+    an_accepted_submit,
+    scheduled,
+    scheduled_merges,
+    succeeded,
+)
 from workflows.ids import review_workflow_id
 from workflows.review import ReviewWorkflow
 from workflows.search_attributes import SEARCH_ATTRIBUTES
@@ -61,30 +65,12 @@ class Calendar:
 
     async def scheduled(self, due: Due, at: datetime) -> None:
         """Have a Review published at a time, and its workflow told."""
-        org_id, actor_id, review_id = self.tenant.org_id, self.tenant.owner_id, ReviewId(due.review_id or "")
-        with transaction(self.engine, org_id=org_id, actor_id=actor_id, request_id="req_test") as tx:
-            review = read_review(tx.connection, org_id, review_id)
-            assert review is not None
-            amend_review(
-                tx,
-                review_id,
-                expected_version=review.version,
-                title=None,
-                description=None,
-                schedule=Schedule(at),
-            )
-        await send(self.skipper.client, RefreshDue(org_id, review_id, review.project_id, "", "open"), self.settings)
+        scheduled(self.engine, self.tenant, due, at)
+        refresh = RefreshDue(due.org_id, due.review_id or "", due.project_id, "", "open")
+        await send(self.skipper.client, refresh, self.settings)
 
     def merges(self) -> list[Due]:
-        with self.engine.connect() as connection:
-            rows = connection.execute(
-                text("""
-                    select org_id, operation_id, kind, workflow_id, project_id, review_id, '' from operations
-                    where org_id = :o and kind = 'review.merge'
-                """),
-                {"o": self.tenant.org_id},
-            )
-            return [Due(*row) for row in rows]
+        return scheduled_merges(self.engine, self.tenant)
 
     async def days_pass(self, due: Due, days: float) -> None:
         await self.skipper.fast_forward(self.handle(due), timedelta(days=days))
@@ -105,7 +91,7 @@ class Calendar:
 @contextlib.asynccontextmanager
 async def a_calendar(engine: Engine, address: str) -> AsyncIterator[Calendar]:
     settings = settings_for(address)
-    async with a_worker(settings, activities_of(engine)) as client:
+    async with a_worker(settings, activities_of(engine, settings)) as client:
         await register(client)
         skipper = TimeSkipper(client, config=TimeSkippingConfig(enabled=False))
         yield Calendar(engine, settings, client, skipper, a_tenant(engine))
