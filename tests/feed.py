@@ -15,12 +15,16 @@ STREAM = "/events/stream"
 def every_event(client: Client, path: str = "/events", *, limit: int = 200, **query: str) -> list[Json]:
     """Every event that may be read now, page by page."""
     cursor = "after" if path == "/events" else "cursor"
-    page = client.get(path, limit=limit, **query)
+    page = _page(client, path, {"limit": limit, **query})
     found = items(page)
     while len(items(page)) == limit:
-        page = client.get(path, limit=limit, **{cursor: str(ok(page)["next_cursor"])})
+        page = _page(client, path, {"limit": limit, cursor: str(ok(page)["next_cursor"])})
         found += items(page)
     return found
+
+
+def _page(client: Client, path: str, query: Mapping[str, str | int]) -> httpx.Response:
+    return client.request("GET", path, query=query)
 
 
 def now(client: Client) -> str:
