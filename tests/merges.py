@@ -79,8 +79,17 @@ def _edited(base: list[str], new_line: Callable[[], str], dice: Dice) -> list[st
 
 def merged_by_git(sides: Sides, folder: Path) -> str | None:
     """What `git merge-file` merges; None with conflicts. The files go into `folder`."""
+    write_sides(sides, folder)
+    return git_merge_file(folder)
+
+
+def write_sides(sides: Sides, folder: Path) -> None:
     for name, text in (("base", sides.base), ("current", sides.current), ("draft", sides.draft)):
         (folder / name).write_bytes(text.encode())
+
+
+def git_merge_file(folder: Path) -> str | None:
+    """Merge the files that `write_sides` wrote."""
     ran = subprocess.run(
         ["git", "merge-file", "-p", "current", "base", "draft"],  # noqa: S607  (whichever git is installed)
         cwd=folder,

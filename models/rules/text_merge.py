@@ -164,8 +164,10 @@ def _touching(by_current: Sequence[Change], by_draft: Sequence[Change]) -> Itera
 
 def _range(base: LineRange, changed: Sequence[Change], ahead: int) -> LineRange:
     """The side's lines that stand for a group's: its changes, and what it left alone before, between and after them."""
-    grown = sum((change.new_end - change.new_start) - (change.old_end - change.old_start) for change in changed)
-    return LineRange(base.start + ahead, base.end + ahead + grown)
+    end = base.end + ahead
+    for change in changed:
+        end += (change.new_end - change.new_start) - (change.old_end - change.old_start)
+    return LineRange(base.start + ahead, end)
 
 
 def _unchanged(start: int, end: int, current_ahead: int, draft_ahead: int) -> Segment:

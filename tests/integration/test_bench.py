@@ -1,5 +1,6 @@
 """The benchmarks run; what they measure means nothing here."""
 
+import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +11,7 @@ from bench.latency import measure_latency
 from bench.measuring import Schedule
 from bench.merging import Extent, measure_merges
 from bench.starting import measure_start
+from bench.text_merge import measure_text_merges
 from models.database import build_engine
 from models.settings import Settings
 from tests.client import Client
@@ -55,3 +57,16 @@ def test_a_warm_start_is_measured_against_the_servers_by_hand() -> None:
     in_turn, at_once = measure_start(ONCE)
     assert in_turn.measured == at_once.measured
     assert min(*in_turn.measured, *in_turn.against, *at_once.against) > 0
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is what it is compared with")
+def test_text_merges_are_measured_against_git() -> None:
+    comparisons = measure_text_merges(ONCE)
+    measured = [comparison for comparison in comparisons if comparison.baseline == "git merge-file"]
+    assert [comparison.subject for comparison in measured] == [
+        "32,000 bytes of four repeated lines, 3 edits a side",
+        "32,000 bytes of four repeated lines, a tenth of the lines edited a side",
+        "200,000 bytes of real Markdown, 3 edits a side",
+        "200,000 bytes of real Markdown, a tenth of the lines edited a side",
+    ]
+    assert {comparison.at_most for comparison in measured} == {2.0}
