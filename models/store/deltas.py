@@ -24,10 +24,12 @@ ORGANIZATION_CHANGED = """
         where org_id = :org_id and to_version > :low and to_version <= :high
     )
 """
+# Above 0 is every version: it is said for the index that has it as its condition.
 PROJECT_CHANGED = """
     with changed as (
         select memory_id, blob_id, entry_digest, from_version, to_version from projection_versions
         where org_id = :org_id and project_id = :project_id and from_version > :low and from_version <= :high
+          and from_version > 0
         union
         select memory_id, blob_id, entry_digest, from_version, to_version from projection_versions
         where org_id = :org_id and project_id = :project_id and to_version > :low and to_version <= :high

@@ -24,15 +24,28 @@ LIVE_DRAFTS = text("""
       and d.status in ('open', 'submitted')
     order by d.created_at, d.draft_id
 """)
-# The heads of a projection are those of the organization, whose path keys are in the order of lists.
+# The heads of a projection are those of the organization, whose path keys are in the order of lists. It begins with the
+# selection: planned by statistics, a page of a small project walked all paths of a large organization.
 INSTALLED = text("""
-    select p.memory_id, v.path_key, p.path, p.description, p.blob_id, b.content_hash
-    from projection_versions p
-    join memory_versions v on v.org_id = :org_id and v.memory_id = p.memory_id and v.to_version is null
-    join blobs b on b.org_id = :org_id and b.blob_id = p.blob_id
-    where p.org_id = :org_id and p.project_id = :project_id and p.to_version is null
-      and not p.memory_id = any(:overlaid) and (v.path_key, p.memory_id) > (:after_key, :after_id)
-    order by v.path_key, p.memory_id limit :limit
+    select w.memory_id, w.path_key, p.path, p.description, p.blob_id, b.content_hash
+    from (
+        select h.memory_id, v.path_key
+        from projection_versions h
+        cross join lateral (
+            select path_key from memory_versions
+            where org_id = :org_id and memory_id = h.memory_id order by from_version desc limit 1
+        ) v
+        where h.org_id = :org_id and h.project_id = :project_id and h.to_version is null
+          and not h.memory_id = any(:overlaid) and (v.path_key, h.memory_id) > (:after_key, :after_id)
+        order by v.path_key, h.memory_id limit :limit
+    ) w
+    cross join lateral (
+        select path, description, blob_id from projection_versions
+        where org_id = :org_id and project_id = :project_id and memory_id = w.memory_id
+        order by from_version desc limit 1
+    ) p
+    cross join lateral (select content_hash from blobs where org_id = :org_id and blob_id = p.blob_id limit 1) b
+    order by w.path_key, w.memory_id
 """)
 
 

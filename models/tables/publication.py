@@ -12,6 +12,8 @@ from models.tables.columns import DIGEST, ident, instant, key, one_of
 
 HEAD = text("to_version is null")
 PAST = text("to_version is not null")
+# True of every row, and of a statement that says so: others, planned without statistics, took the index for their own.
+OPENED = text("from_version > 0")
 
 
 class OrganizationRef(SQLModel, table=True):
@@ -169,7 +171,7 @@ class ProjectionVersion(SQLModel, table=True):
             postgresql_where=HEAD,
             postgresql_include=["entry_digest"],
         ),
-        Index("ix_projection_versions_from", "org_id", "project_id", "from_version"),
+        Index("ix_projection_versions_from", "org_id", "project_id", "from_version", postgresql_where=OPENED),
         Index("ix_projection_versions_to", "org_id", "project_id", "to_version", postgresql_where=PAST),
     )
 

@@ -7,21 +7,27 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from psycopg import ClientCursor
-from sqlalchemy import Connection, Engine, event, text
+from sqlalchemy import Connection, Engine, RowMapping, event, text
 
-from models.identifiers import MemoryId
+from models.identifiers import MemoryId, ProjectId
 from models.store.chains import list_commits
 from models.store.commits import organization_ref
 from models.store.coordination import coordinate
+from models.store.deltas import compare, delta_parts
 from models.store.draft_views import draft_result
+from models.store.effective import list_effective
 from models.store.events import Position, beginning, read_events
+from models.store.history import list_changes
 from models.store.memories import memories_at_paths, states_at
 from models.store.operations import claim_due
 from models.store.org_memories import list_memories, read_memory
+from models.store.past import Point, list_memories_then, point_of_time, read_memory_then
+from models.store.snapshots import snapshot_parts
 from tests.commands import a_merge, a_review, attempted, merged, result_of, selected
 from tests.databases import a_database
 from tests.imports import a_file, an_import, imported, row_of_import
@@ -141,8 +147,21 @@ def test_bulk_changes_cost_in_proportion_to_their_size_before_there_are_any_stat
         result_of(merged(place, a_review(place, *edits)))
         result_of(merged(place, a_review(place, a_draft(place, *(deletes(memory_id) for memory_id in ids[:half])))))
         result_of(selected(place, other, ids[half : half + 5]))
+        for chain in (None, place.project_id, other):
+            _read_whole(place, chain)
     assert len(ids) == 2 * half
     assert work.above(10 * len(ids)) == {}
+
+
+def _read_whole(place: Somewhere, chain: ProjectId | None) -> None:
+    """Read a chain's snapshots and the deltas of its last versions, and what may be read now."""
+    commits = _last_commits(place, chain, 3)
+    with place.engine.connect() as connection:
+        for commit in commits:
+            assert b"".join(snapshot_parts(lambda: connection, commit))
+            assert b"".join(delta_parts(lambda: connection, compare(connection, commits[0], commit)))
+            assert b"".join(delta_parts(lambda: connection, compare(connection, commit, commits[0])))
+        list_effective(connection, place.org_id, chain or place.project_id, place.owner, after=("", ""), limit=50)
 
 
 def test_an_import_costs_in_proportion_to_its_size_before_there_are_any_statistics(without_statistics: Engine) -> None:
@@ -226,6 +245,42 @@ def test_what_is_read_of_a_large_organization_touches_few_rows(library: Library,
         connection.rollback()
     assert len(work.rows) > 10
     assert work.above(200) == {}
+
+
+@pytest.mark.parametrize("generic", [False, True])
+def test_what_is_read_of_a_large_past_touches_few_rows(library: Library, *, generic: bool) -> None:
+    place, ids = library.place, library.ids
+    few = a_project(place)
+    result_of(selected(place, few, [ids[10], ids[11 + generic], ids[20]]))
+    gone = ids[11 + generic]
+    result_of(merged(place, a_review(place, a_draft(place, updates(ids[10], f"past {generic}\n"), deletes(gone)))))
+    chains = [_last_commits(place, chain, 2) for chain in (None, place.project_id, few)]
+    version = chains[0][0]["version"]
+    with place.engine.connect() as connection, watched(place.engine, generic=generic, as_if_large=True) as work:
+        for newer, older in chains:
+            for base, target in ((newer, older), (older, newer)):
+                delta = compare(connection, base, target)
+                assert 1 <= len(delta.upserted) + len(delta.removed) <= 3
+                for piece in delta_parts(lambda: connection, delta):
+                    assert piece
+        for at in (3, 24, version):
+            read_memory_then(connection, place.org_id, ids[10], Point(at, None))
+        assert list_memories_then(connection, place.org_id, version - 1, status="active", after=("1", ""), limit=50)
+        point_of_time(connection, place.org_id, datetime.now(UTC))
+        list_changes(connection, place.org_id, ids[10], before=None, limit=50)
+        list_effective(connection, place.org_id, few, place.owner, after=("", ""), limit=50)
+        connection.rollback()
+    assert len(work.rows) > 10
+    assert work.above(200) == {}
+
+
+def _last_commits(place: Somewhere, chain: ProjectId | None, number: int) -> list[RowMapping]:
+    """The last commits of a chain, newest first."""
+    statement = text("""
+        select * from commits where org_id = :o and project_id is not distinct from :p order by version desc limit :n
+    """)
+    with place.engine.connect() as connection:
+        return list(connection.execute(statement, {"o": place.org_id, "p": chain, "n": number}).mappings())
 
 
 def test_a_join_of_all_with_all_would_be_seen(engine: Engine) -> None:

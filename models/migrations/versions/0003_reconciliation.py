@@ -126,6 +126,7 @@ def _reconciliation() -> None:
 def _reviews() -> None:
     op.add_column("reviews", sa.Column("reminded_submission", sa.Integer(), server_default="0", nullable=False))
     op.add_column("reviews", sa.Column("publish_operation_id", sa.Text(collation="C"), nullable=True))
+    op.add_column("review_submissions", sa.Column("org_version", sa.Integer(), server_default="0", nullable=False))
     for name in ("path_key", "base_path_key"):
         op.add_column("review_submission_states", sa.Column(name, sa.Text(collation="C"), nullable=True))
 
@@ -186,7 +187,12 @@ def _feed() -> None:
 def _deltas() -> None:
     """What changed between two versions is read by where its intervals begin and end, texts by who else has them."""
     op.create_index("ix_memory_versions_blob", "memory_versions", ["org_id", "blob_id"])
-    op.create_index("ix_projection_versions_from", "projection_versions", ["org_id", "project_id", "from_version"])
+    op.create_index(
+        "ix_projection_versions_from",
+        "projection_versions",
+        ["org_id", "project_id", "from_version"],
+        postgresql_where=sa.text("from_version > 0"),
+    )
     op.create_index(
         "ix_projection_versions_to",
         "projection_versions",
@@ -204,6 +210,7 @@ def downgrade() -> None:
     op.drop_column("imports", "outcome")
     for name in ("base_path_key", "path_key"):
         op.drop_column("review_submission_states", name)
+    op.drop_column("review_submissions", "org_version")
     op.drop_column("reviews", "publish_operation_id")
     op.drop_column("reviews", "reminded_submission")
     op.drop_table("feed_floors")
