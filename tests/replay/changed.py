@@ -65,3 +65,10 @@ class ChangedReconciliation:
 
     @workflow.signal
     def fell_behind(self) -> None: ...
+
+
+@workflow.defn(name="RetentionWorkflow")
+class ChangedRetention:
+    @workflow.run
+    async def run(self) -> None:
+        await workflow.sleep(PAUSE)

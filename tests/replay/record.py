@@ -38,7 +38,8 @@ from tests.workflows.rows import (
     scheduled,
     scheduled_merges,
 )
-from workflows.ids import publication_workflow_id
+from workflows.ids import RETENTION, publication_workflow_id
+from workflows.retention import RetentionWorkflow
 from workflows.signals import send
 from workflows.worker import activities_of
 
@@ -257,6 +258,19 @@ async def import_continued(studio: Studio) -> str:
     return f"{due.workflow_id} {first.run_id}"
 
 
+async def retention_of_keys_and_feeds(studio: Studio) -> str:
+    with studio.engine.begin() as connection:
+        connection.execute(
+            text("""
+                insert into idempotency_keys (org_id, user_id, method, path, key, body_hash, created_at)
+                values (:org_id, 'usr', 'POST', '/x', 'k', 'h', now() - interval '8 days')
+            """),
+            {"org_id": studio.tenant.org_id},
+        )
+    await studio.client.execute_workflow(RetentionWorkflow.run, id=RETENTION, task_queue=studio.settings.task_queue)
+    return RETENTION
+
+
 async def _held_up(studio: Studio, due: Due) -> None:
     """Carry out a command while the coordination row is locked for longer than the lock time-out, twice."""
     with studio.engine.begin() as connection:
@@ -288,6 +302,7 @@ CASES: Mapping[str, Callable[[Studio], Awaitable[str]]] = {
     "import/of_nothing": import_of_nothing,
     "import/held_up": import_held_up,
     "import/continued": import_continued,
+    "retention/of_keys_and_feeds": retention_of_keys_and_feeds,
 }
 
 
