@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection, text
 
-from models.errors import ApprovalInvalidated, Problem, ProjectArchived
-from models.identifiers import MemoryId
+from models.errors import ApprovalInvalidated, Problem, ProjectArchived, ReconciliationRequired
+from models.identifiers import DraftId, MemoryId
 from models.rules.approvals import approvals_missing
 from models.rules.evaluation import Evaluation
 from models.rules.states import State
 from models.schemas.reviews import ComputedFor, MemoryAtPath, Mergeability
+from models.store.candidate_views import candidate_body
+from models.store.candidates import live_candidates
 from models.store.commits import organization_ref
 from models.store.drafts import drafts_by_id
 from models.store.locks import ReviewRow
@@ -34,6 +36,7 @@ def mergeability(connection: Connection, review: ReviewRow, evaluation: Evaluati
         return _mergeability("closed", computed_for, [], review.result_hash, before, after)
     evaluation = evaluation or _evaluation(connection, review, version)
     blockers = [*_archived(connection, review), *evaluation.blockers, *_approvals(connection, review, evaluation)]
+    _show_candidates(connection, review, blockers)
     return _mergeability(
         "blocked" if blockers else "mergeable",
         computed_for,
@@ -59,6 +62,17 @@ def _archived(connection: Connection, review: ReviewRow) -> list[Problem]:
     if state == "active":
         return []
     return [ProjectArchived(f"The project is {state}.", project_id=review.project_id)]
+
+
+def _show_candidates(connection: Connection, review: ReviewRow, blockers: Sequence[Problem]) -> None:
+    """Put into what asks for reconciliation the candidate of the Draft that holds now; none is made here."""
+    asking = [blocker for blocker in blockers if isinstance(blocker, ReconciliationRequired)]
+    draft_ids = [DraftId(str(blocker.context["draft_id"])) for blocker in asking]
+    live = live_candidates(connection, review.org_id, draft_ids)
+    for blocker, draft_id in zip(asking, draft_ids, strict=True):
+        if draft_id in live:
+            body = candidate_body(connection, review.org_id, draft_id, live[draft_id].candidate_id)
+            blocker.context["candidates"] = [body.model_dump(mode="json")]
 
 
 def _approvals(connection: Connection, review: ReviewRow, evaluation: Evaluation) -> list[Problem]:

@@ -6,7 +6,7 @@ from sqlalchemy import Engine
 
 from models.identifiers import ReviewId
 from models.store.mergeability import mergeability
-from tests.commands import a_review, decided, merged, published, review
+from tests.commands import a_review, decided, merged, problem_of, published, review
 from tests.organization_rows import everything
 from tests.policies import has_path_owners, requires_approvals
 from tests.rows import (
@@ -121,3 +121,15 @@ def test_a_result_that_is_no_longer_the_submitted_one_is_named(engine: Engine) -
     )
     assert blockers(place, review_id) == ["approval_invalidated"]
     assert "approval_invalidated" in str(merged(place, review_id).problem)
+
+
+def test_what_needs_reconciliation_shows_the_candidate_that_holds_and_makes_none(engine: Engine) -> None:
+    place = an_organization(engine)
+    (memory,) = published(place, creates("a.md"))
+    review_id = a_review(place, a_draft(place, updates(memory, "ours\n")), a_draft(place, creates("b.md")))
+    published(place, updates(memory, "theirs\n"))
+    assert asked(place, review_id)["blockers"][0]["candidates"] == []
+    refused = problem_of(merged(place, review_id))
+    (blocker,) = [each for each in asked(place, review_id)["blockers"] if each["code"] == "reconciliation_required"]
+    assert blocker["candidates"] == refused["candidates"]
+    assert [candidate["reconciliation"] for candidate in blocker["candidates"]] == ["conflicts"]

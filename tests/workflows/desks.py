@@ -68,6 +68,10 @@ class ReviewDesk:
         return [call for call in self.calls if call not in ("read", "timers")]
 
     @property
+    def activities(self) -> list[Callable[..., object]]:
+        return [self.perform_review_command, self.read_review, self.run_review_timers]
+
+    @property
     def reads(self) -> int:
         return self.calls.count("read")
 

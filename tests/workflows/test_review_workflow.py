@@ -214,10 +214,9 @@ def test_a_timer_is_run_when_it_is_due_and_the_row_read_again(temporal: str) -> 
     desk = ReviewDesk(OPEN.model_copy(update={"next_timer_at": soon}))
     desk.views_after["timers"] = OPEN
     settings, review_id = settings_for(temporal), a_name("rev")
-    activities = [desk.perform_review_command, desk.read_review, desk.run_review_timers]
 
     async def scenario() -> None:
-        async with a_worker(settings, activities) as client:
+        async with a_worker(settings, desk.activities) as client:
             await command(client, settings, review_id, "opn_1")
             await until(lambda: desk.reads == 2)
 
@@ -232,10 +231,9 @@ def test_a_timer_that_stays_due_is_not_run_again_at_once(temporal: str) -> None:
     past = datetime.now(UTC) - timedelta(seconds=2)
     desk = ReviewDesk(OPEN.model_copy(update={"next_timer_at": past}))
     settings, review_id = settings_for(temporal), a_name("rev")
-    activities = [desk.perform_review_command, desk.read_review, desk.run_review_timers]
 
     async def scenario() -> None:
-        async with a_worker(settings, activities) as client:
+        async with a_worker(settings, desk.activities) as client:
             await command(client, settings, review_id, "opn_1")
             await until(lambda: desk.reads == 2)
             await handle_of(client, review_id).signal(ReviewWorkflow.refresh)
@@ -253,10 +251,9 @@ def test_a_command_goes_before_a_timer_that_is_due(temporal: str) -> None:
         "timers": OPEN,
     }
     gate = desk.hold("opn_1")
-    activities = [desk.perform_review_command, desk.read_review, desk.run_review_timers]
 
     async def scenario() -> None:
-        async with a_worker(settings, activities) as client:
+        async with a_worker(settings, desk.activities) as client:
             await command(client, settings, review_id, "opn_1", "opn_2")
             gate.set()
             await until(lambda: desk.reads == 3)
