@@ -27,9 +27,7 @@ def evaluate(
 
     A Draft of `confirmed` needs no confirmation any more, unless one of its conflicts is left without a state.
     """
-    evaluation = Evaluation(current=surroundings.current)
-    for draft in drafts:
-        _take_draft(evaluation, draft, surroundings, confirmed)
+    evaluation = fold_in_order(drafts, surroundings, confirmed)
     evaluation.blockers.extend(judge_places(evaluation, surroundings, confirmed))
     evaluation.blockers.extend(confirmation_needed(evaluation))
     offer_resolutions(
@@ -38,6 +36,16 @@ def evaluate(
         is_free=surroundings.is_free,
         read=text_reader(evaluation, surroundings),
     )
+    return evaluation
+
+
+def fold_in_order(
+    drafts: Sequence[ProposedDraft], surroundings: Surroundings, confirmed: Confirmed = NOTHING_CONFIRMED
+) -> Evaluation:
+    """The same without the question of who stands at which path, and without what could be done about a conflict."""
+    evaluation = Evaluation(current=surroundings.current)
+    for draft in drafts:
+        _take_draft(evaluation, draft, surroundings, confirmed)
     return evaluation
 
 

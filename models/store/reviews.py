@@ -160,8 +160,9 @@ def insert_submission(
     scope = {"org_id": tx.org_id, "review_id": review_id, "number": number}
     tx.connection.execute(
         text("""
-            insert into review_submissions (org_id, review_id, number, result_hash, created_by, created_at)
-            values (:org_id, :review_id, :number, :result_hash, :created_by, :created_at)
+            insert into review_submissions (org_id, review_id, number, result_hash, org_version, created_by, created_at)
+            select :org_id, :review_id, :number, :result_hash, version, :created_by, :created_at
+            from organization_refs where org_id = :org_id
         """),
         scope | {"result_hash": result_hash, "created_by": tx.actor_id, "created_at": tx.now},
     )

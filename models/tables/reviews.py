@@ -53,7 +53,7 @@ class Review(SQLModel, table=True):
 
 
 class ReviewSubmission(SQLModel, table=True):
-    """An immutable, numbered record of what was submitted."""
+    """An immutable, numbered record of what was submitted, `org_version` the organization's version at that moment."""
 
     __tablename__ = "review_submissions"
     __table_args__ = (ForeignKeyConstraint(*OF_REVIEW, ondelete="CASCADE"),)
@@ -62,6 +62,7 @@ class ReviewSubmission(SQLModel, table=True):
     review_id: str = key()
     number: int = Field(primary_key=True)
     result_hash: str = ident()
+    org_version: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     created_by: str = ident()
     created_at: datetime = instant()
 

@@ -70,14 +70,14 @@ ENTRIES = [
         "entry.digest",
         CHANGED,
         f"update memory_versions set description = 'Fjrst' where {PAST}",
-        also="merge.published projection.entry submission.base",
+        also="merge.published projection.entry submission.base submission.replay",
     ),
     breaks(
         "a byte of a path",
         "entry.digest",
         CHANGED,
         f"update memory_versions set path = 'b/changed.md', path_key = 'b/changed.md' where {PAST}",
-        also="merge.published projection.entry submission.base",
+        also="merge.published projection.entry submission.base submission.replay",
     ),
     breaks(
         "a byte of an entry's digest",
@@ -115,14 +115,14 @@ ENTRIES = [
         "path.accepted",
         CHANGED,
         f"update memory_versions set path = 'a/../changed.md', path_key = 'a/../changed.md' where {PAST}",
-        also="entry.digest merge.published projection.entry submission.base",
+        also="entry.digest merge.published projection.entry submission.base submission.replay",
     ),
     breaks(
         "a description that is not accepted",
         "description.accepted",
         CHANGED,
         f"update memory_versions set description = ' First' where {PAST}",
-        also="entry.digest merge.published projection.entry submission.base",
+        also="entry.digest merge.published projection.entry submission.base submission.replay",
     ),
     breaks(
         "two Memories at one path",
@@ -149,7 +149,7 @@ TREES = [
         "tree.id",
         organization_commit(1),
         f"delete from memory_versions where {PAST}",
-        also="memory.revision memory.time merge.published projection.entry submission.base",
+        also="memory.revision memory.time merge.published projection.entry submission.base submission.replay",
     ),
     breaks(
         "a commit's tree",
@@ -289,7 +289,7 @@ MEMORIES = [
         MOVED,
         f"update memory_versions set to_version = to_version - 1"
         f" where org_id = :o and memory_id = {MOVED} and to_version is not null",
-        also="merge.untouched projection.behind tree.id",
+        also="merge.untouched projection.behind submission.replay tree.id",
     ),
     breaks(
         "a Memory's row that is gone",

@@ -3,76 +3,127 @@
 Together with `merges` this says that the Drafts of all merged Reviews, in their order, give every version.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from sqlalchemy import RowMapping, text
 
-from models.identifiers import MemoryId, ProjectId, final_id
-from models.rules.folding import Action, DraftOperation, fold_what_holds
-from models.rules.hashes import result_hash
+from models.identifiers import BlobId, DraftId, MemoryId, ProjectId
+from models.rules.evaluation import ProposedDraft, Surroundings
+from models.rules.folding import Action, DraftOperation
+from models.rules.review import fold_in_order
 from models.rules.states import Body, MemoryState, State
 from models.store.verification.findings import Finding
 from models.store.verification.snapshot import Snapshot
 
-# The operations in order, each with what the submission keeps of its Memory's base.
+# The operations in order, each with what its Memory was where the Draft starts, in what the Draft was laid over, and
+# in the version that the submission was evaluated against. Drafts whose result stayed equal have moved on since, all
+# of a Review together, and then that is the version.
 STEPS = text("""
-    select r.review_id, r.project_id, r.result_hash, m.position, o.index, o.action, o.memory_id,
-           o.path, o.new_path, o.blob_id, o.content_hash, o.description,
-           t.base_path, t.base_description, t.base_blob_id, b.content_hash as base_content_hash
-    from reviews r
-    join review_submission_drafts m
-      on m.org_id = r.org_id and m.review_id = r.review_id and m.number = r.submission
-    join draft_operations o on o.org_id = m.org_id and o.draft_id = m.draft_id
-    left join review_submission_states t
-      on t.org_id = m.org_id and t.review_id = m.review_id and t.number = m.number and t.memory_id = o.memory_id
-    left join blobs b on b.org_id = :org_id and b.blob_id = t.base_blob_id
-    where r.org_id = :org_id and r.status in ('open', 'approved', 'merged')
-    order by r.review_id, m.position, o.index
+    with steps as (
+        select r.review_id, r.project_id, r.result_hash, m.position, m.draft_id, d.base_version,
+               greatest(s.org_version, max(d.base_version) over (partition by r.review_id)) as version,
+               o.index, o.action, o.memory_id, o.path, o.new_path, o.blob_id, o.content_hash, o.description
+        from reviews r
+        join review_submissions s on s.org_id = r.org_id and s.review_id = r.review_id and s.number = r.submission
+        join review_submission_drafts m
+          on m.org_id = r.org_id and m.review_id = r.review_id and m.number = r.submission
+        join drafts d on d.org_id = m.org_id and d.draft_id = m.draft_id
+        join draft_operations o on o.org_id = m.org_id and o.draft_id = m.draft_id
+        where r.org_id = :org_id and r.status in ('open', 'approved', 'merged')
+    )
+    select t.*,
+           b.path as base_path, b.description as base_description, b.blob_id as base_blob_id,
+           bb.content_hash as base_content_hash,
+           c.path as current_path, c.description as current_description, c.blob_id as current_blob_id,
+           cb.content_hash as current_content_hash,
+           l.memory_id as overlay_memory_id, l.path as overlay_path, l.description as overlay_description,
+           l.blob_id as overlay_blob_id, lb.content_hash as overlay_content_hash
+    from steps t
+    left join memory_versions b
+      on b.org_id = :org_id and b.memory_id = t.memory_id
+     and b.from_version <= t.base_version and (b.to_version is null or b.to_version > t.base_version)
+    left join blobs bb on bb.org_id = :org_id and bb.blob_id = b.blob_id
+    left join memory_versions c
+      on c.org_id = :org_id and c.memory_id = t.memory_id
+     and c.from_version <= t.version and (c.to_version is null or c.to_version > t.version)
+    left join blobs cb on cb.org_id = :org_id and cb.blob_id = c.blob_id
+    left join draft_base_states l on l.org_id = :org_id and l.draft_id = t.draft_id and l.memory_id = t.memory_id
+    left join blobs lb on lb.org_id = :org_id and lb.blob_id = l.blob_id
+    order by t.review_id, t.position, t.index
+""")
+TEXT = text("""
+    select content from blobs where org_id = :org_id and blob_id = :blob_id
+    union all
+    select content from draft_operations where org_id = :org_id and draft_id = any(:draft_ids) and blob_id = :blob_id
+    limit 1
 """)
 
 
 def check_replays(snapshot: Snapshot) -> Iterator[Finding]:
     """The latest submission of every Review whose Drafts are still as they were submitted."""
     for review_id, steps in groupby(snapshot.rows(STEPS), key=lambda step: step["review_id"]):
-        yield from _check_review(review_id, steps)
+        yield from _check_review(snapshot, review_id, list(steps))
 
 
-def _check_review(review_id: str, steps: Iterator[RowMapping]) -> Iterator[Finding]:
-    states: dict[MemoryId, State] = {}
-    created: set[MemoryId] = set()
-    for _, group in groupby(steps, key=lambda step: step["position"]):
-        named: dict[MemoryId, State] = {}
-        operations: list[DraftOperation] = []
-        for step in group:
-            expected, project_id = step["result_hash"], ProjectId(step["project_id"])
-            operation = _operation(step)
-            made = states[operation.memory_id] if operation.memory_id in created else None
-            named.setdefault(operation.memory_id, made or _base(step))
-            operations.append(operation)
-        # What lost its target with a discarded Draft is in the submission as it was before.
-        states |= {**named, **_folded(operations, named)}
-        created |= {operation.memory_id for operation in operations if operation.action is Action.CREATE}
-    final = {final_id(memory_id): state for memory_id, state in states.items()}
-    found = result_hash(final, project_id, {final_id(memory_id) for memory_id in created})
+def _check_review(snapshot: Snapshot, review_id: str, steps: Sequence[RowMapping]) -> Iterator[Finding]:
+    expected, project_id = steps[0]["result_hash"], ProjectId(steps[0]["project_id"])
+    found = _replayed(snapshot, steps, project_id)
     if found != expected:
         what = "the Drafts' operations do not give what was submitted"
         yield Finding("submission.replay", what, f"Review {review_id}", expected, found)
 
 
-def _folded(operations: Iterable[DraftOperation], named: Mapping[MemoryId, State]) -> dict[MemoryId, State]:
-    base = {memory_id: state for memory_id, state in named.items() if state is not None}
+def _replayed(snapshot: Snapshot, steps: Sequence[RowMapping], project_id: ProjectId) -> str:
+    """The result's hash; what lost its target with a discarded Draft is in the submission as it was before."""
+    drafts = [_draft(list(group)) for _, group in groupby(steps, key=lambda step: step["position"])]
     try:
-        return fold_what_holds(operations, base)
-    except ValueError:  # a row without what its action needs: what was submitted came of more than that
-        return {}
+        evaluation = fold_in_order(drafts, _surroundings(snapshot, steps, drafts))
+    except (ValueError, LookupError):  # a row without what its action needs, or a text that has gone
+        return "nothing"
+    return evaluation.result_hash(project_id)
 
 
-def _base(step: RowMapping) -> State:
-    if step["base_path"] is None:
+def _draft(steps: Sequence[RowMapping]) -> ProposedDraft:
+    overlay = {MemoryId(step["memory_id"]): _state(step, "overlay_") for step in steps if step["overlay_memory_id"]}
+    first = steps[0]
+    return ProposedDraft(
+        DraftId(first["draft_id"]), first["base_version"], [_operation(step) for step in steps], overlay
+    )
+
+
+def _surroundings(snapshot: Snapshot, steps: Sequence[RowMapping], drafts: Sequence[ProposedDraft]) -> Surroundings:
+    bases: dict[int, dict[MemoryId, MemoryState]] = {draft.base_version: {} for draft in drafts}
+    current: dict[MemoryId, MemoryState] = {}
+    for step in steps:
+        memory_id = MemoryId(step["memory_id"])
+        if (base := _state(step, "base_")) is not None:
+            bases[step["base_version"]][memory_id] = base
+        if (now := _state(step, "current_")) is not None:
+            current[memory_id] = now
+
+    def read(blob_id: BlobId) -> str:
+        draft_ids = [draft.draft_id for draft in drafts]
+        return str(snapshot.all(TEXT, blob_id=blob_id, draft_ids=draft_ids)[0]["content"])
+
+    return Surroundings(
+        version=steps[0]["version"],
+        current=current,
+        bases=bases,
+        selected=current,
+        occupants={},
+        changed_since={},
+        read=read,
+        is_free=lambda _: True,
+        states_at=lambda _, __: {},
+    )
+
+
+def _state(step: RowMapping, side: str) -> State:
+    if step[f"{side}path"] is None:
         return None
-    body = Body(step["base_blob_id"], step["base_content_hash"])
-    return MemoryState(step["base_path"], step["base_description"], body)
+    body = Body(step[f"{side}blob_id"], step[f"{side}content_hash"])
+    return MemoryState(step[f"{side}path"], step[f"{side}description"], body)
 
 
 def _operation(step: RowMapping) -> DraftOperation:
