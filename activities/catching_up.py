@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, Engine
 
 from activities.recording import tell_drafts
 from models.errors import DuplicateId, OperationInvalid, TargetMissing
@@ -18,14 +18,10 @@ from models.store.proposals import Evaluated, propose
 from models.store.review_evaluation import evaluate_drafts
 from models.store.reviews import latest_members, read_review
 from models.store.transaction import Transaction, transaction
-from models.store.unreconciled import record_reconciled
+from models.store.unreconciled import compared_with, record_reconciled
 
 UNJUDGED = (TargetMissing, DuplicateId, OperationInvalid)
 """A Draft whose operations do not hold comes to nothing that could stay equal, or be proposed."""
-
-COMPARED_WITH = text("""
-    select greatest(base_version, reconciled_version) from drafts where org_id = :org_id and draft_id = :draft_id
-""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +53,7 @@ def _compare(engine: Engine, org_id: OrganizationId, draft_id: DraftId) -> _Pass
     with snapshots.connect() as connection:
         draft = read_draft(connection, org_id, draft_id)
         commit_id, version = organization_ref(connection, org_id)
-        if draft is None or draft.status not in ("open", "submitted") or _is_done(connection, draft, version):
+        if draft is None or draft.status not in ("open", "submitted") or compared_with(connection, draft) >= version:
             return None
         drafts = _judged_together(connection, draft)
         alone = draft.status == "open"
@@ -72,12 +68,6 @@ def _compare(engine: Engine, org_id: OrganizationId, draft_id: DraftId) -> _Pass
             staying_equal=[one for one in judged if one.draft_id not in asking and one.base_version != version],
             proposal=propose(connection, evaluated, asking, datetime.now(UTC)),
         )
-
-
-def _is_done(connection: Connection, draft: DraftRow, version: int) -> bool:
-    """Whether nothing was published since it was compared last, perhaps together with another Draft of its Review."""
-    compared_with = connection.execute(COMPARED_WITH, {"org_id": draft.org_id, "draft_id": draft.draft_id})
-    return int(compared_with.scalar_one()) >= version
 
 
 def _judged_together(connection: Connection, draft: DraftRow) -> list[DraftRow]:

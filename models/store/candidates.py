@@ -82,18 +82,17 @@ def _blob_ids(value: JsonValue) -> list[BlobId]:
 
 
 INSERT = text("""
-    insert into reconciliation_candidates
-        (org_id, candidate_id, draft_id, draft_version, base_commit_id, base_version, current_commit_id,
-         current_version, siblings, binding, reconciliation, memories, conflicts, result_hash, review_hash, engine,
+    insert into reconciliation_candidates as c
+        (memories, conflicts, org_id, candidate_id, draft_id, draft_version, base_commit_id, base_version,
+         current_commit_id, current_version, siblings, binding, reconciliation, result_hash, review_hash, engine,
          created_at)
-    values (:org_id, :candidate_id, :draft_id, :draft_version, :base_commit_id, :base_version, :current_commit_id,
-            :current_version, cast(:siblings as jsonb), :binding, :reconciliation, cast(:memories as jsonb),
-            cast(:conflicts as jsonb), :result_hash, :review_hash, :engine, :created_at)
+    values (cast(:memories as jsonb), cast(:conflicts as jsonb), :org_id, :candidate_id, :draft_id, :draft_version,
+            :base_commit_id, :base_version, :current_commit_id, :current_version, cast(:siblings as jsonb), :binding,
+            :reconciliation, :result_hash, :review_hash, :engine, :created_at)
     on conflict (org_id, candidate_id) do update
-    set reconciliation = excluded.reconciliation, memories = excluded.memories, conflicts = excluded.conflicts,
+    set memories = excluded.memories, conflicts = excluded.conflicts, reconciliation = excluded.reconciliation,
         result_hash = excluded.result_hash, review_hash = excluded.review_hash
-    where (reconciliation_candidates.memories, reconciliation_candidates.conflicts,
-           reconciliation_candidates.review_hash)
+    where (c.memories, c.conflicts, c.review_hash)
           is distinct from (excluded.memories, excluded.conflicts, excluded.review_hash)
 """)
 

@@ -18,9 +18,9 @@ def save_revision(tx: Transaction, draft: DraftRow, candidate_id: CandidateId) -
     stored: list[JsonValue] = [operation.model_dump(mode="json") for operation in operations]
     tx.connection.execute(
         text("""
-            insert into draft_revisions (org_id, draft_id, version, title, base_commit_id, base_version, operations,
+            insert into draft_revisions (operations, org_id, draft_id, version, title, base_commit_id, base_version,
                                          candidate_id, created_at)
-            values (:org_id, :draft_id, :version, :title, :base_commit_id, :base_version, cast(:operations as jsonb),
+            values (cast(:operations as jsonb), :org_id, :draft_id, :version, :title, :base_commit_id, :base_version,
                     :candidate_id, :now)
         """),
         {
@@ -51,7 +51,7 @@ def revisions(
     """
     rows = connection.execute(
         text("""
-            select version, base_commit_id, title, operations, candidate_id, created_at from draft_revisions
+            select operations, version, base_commit_id, title, candidate_id, created_at from draft_revisions
             where org_id = :org_id and draft_id = :draft_id
               and (cast(:before as integer) is null or version < :before)
             order by version desc limit :limit

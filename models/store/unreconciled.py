@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, text
 
 from models.identifiers import DraftId, OrganizationId
+from models.store.locks import DraftRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,18 @@ def claim_behind(connection: Connection, *, limit: int, again_after_s: float) ->
     """
     rows = connection.execute(CLAIM_BEHIND, {"limit": limit, "again_after_s": again_after_s}).all()
     return [BehindDue(*row[:3]) for row in sorted(rows, key=lambda row: row.status, reverse=True)]
+
+
+def compared_with(connection: Connection, draft: DraftRow) -> int:
+    """The organization's version that a Draft stands on or was compared with, perhaps by a pass of its Review."""
+    row = connection.execute(
+        text("""
+            select greatest(base_version, reconciled_version) from drafts
+            where org_id = :org_id and draft_id = :draft_id
+        """),
+        {"org_id": draft.org_id, "draft_id": draft.draft_id},
+    )
+    return int(row.scalar_one())
 
 
 def record_reconciled(connection: Connection, org_id: OrganizationId, draft_id: DraftId, version: int) -> None:
