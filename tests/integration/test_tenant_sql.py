@@ -30,6 +30,11 @@ ACROSS_ORGANIZATIONS = {
     "models/store/operations.py:CLAIM_DUE",  # delivery serves every organization, and reads ids only
     "models/store/operations.py:reviews_to_refresh",
     "models/store/unreconciled.py:CLAIM_BEHIND",  # the same
+    "models/store/retention.py:KEYS",  # what is past retention, whosever it is; reads no row's contents
+    "models/store/retention.py:OPERATIONS",
+    "models/store/retention.py:CANDIDATES",
+    "models/store/retention.py:IMPORTS",
+    "models/store/retention.py:ORGANIZATIONS",
     "models/store/operations.py:ANY_FINISHED",  # whether the installation ever worked; reads no row's contents
     "models/store/verification/installation.py:STRAYS",  # rows of organizations that are not there
     "models/store/bootstrap.py:first_start",  # whether there is an organization at all
