@@ -6,7 +6,7 @@ from api.answers import Answer, answer
 from api.calls import Read, Write
 from api.headers import require_match
 from api.routing import Routes
-from models.errors import IdempotencyKeyUsed
+from models.errors import IdempotencyKeyUsed, NotFound
 from models.rules.roles import Permission
 from models.schemas.common import NoParameters
 from models.schemas.tenancy import (
@@ -67,7 +67,13 @@ def get_organization(call: Read) -> Answer:
 
 
 @routes.write(
-    "PATCH", "/admin/organization", accepts=UpdateOrganization, answers=OrganizationView, if_match=True, etag=True
+    "PATCH",
+    "/admin/organization",
+    accepts=UpdateOrganization,
+    answers=OrganizationView,
+    if_match=True,
+    etag=True,
+    problems=(NotFound,),
 )
 def update_organization(call: Write) -> Answer:
     """Change the name or the policies of the caller's organization; owners and admins."""

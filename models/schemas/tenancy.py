@@ -86,15 +86,17 @@ def _distinct_globs(entries: list[PathOwnersInput]) -> list[PathOwnersInput]:
     return entries
 
 
+PathOwnersInputs = Annotated[list[PathOwnersInput], Field(max_length=MAX_OWNERS), AfterValidator(_distinct_globs)]
+"""Path owners, each glob once."""
+
+
 class UpdateOrganization(Input):
     """What may be changed of an organization: its name and its policies; what is left out stays."""
 
     name: Optional[Name] = None
     required_approvals: Optional[Annotated[int, Field(ge=0, le=MAX_APPROVALS)]] = None
     allow_self_approval: Optional[bool] = None
-    path_owners: Annotated[
-        Optional[Annotated[list[PathOwnersInput], AfterValidator(_distinct_globs)]], Field(max_length=MAX_OWNERS)
-    ] = None
+    path_owners: Optional[PathOwnersInputs] = None
     review_reminder_after: Seconds | None = Field(default=None, description="seconds; null: no reminder")
     review_expires_after: Seconds | None = Field(default=None, description="seconds; null: never")
 
