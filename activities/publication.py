@@ -4,7 +4,7 @@ The lane hands over batches; each merge in them is a transaction of its own.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from sqlalchemy import Engine
@@ -23,7 +23,7 @@ from models.identifiers import CommitId, MemoryId, OrganizationId, ReviewId, Use
 from models.rules.approvals import Electorate, approvals_missing, require_merger
 from models.rules.evaluation import Evaluation
 from models.rules.hashes import bucket_of, result_hash
-from models.rules.states import MemoryState, State
+from models.rules.states import State
 from models.schemas.reviews import CreatedMemory, MergeResult
 from models.store.commits import StoredCommit, advance_organization_ref, organization_commit_fields, write_commits
 from models.store.drafts import move_bases, set_status
@@ -37,6 +37,7 @@ from models.store.projections import (
     projects_selecting,
     refresh_projections,
     select_memories,
+    selects,
 )
 from models.store.proposals import Evaluated
 from models.store.review_evaluation import evaluate_drafts
@@ -218,7 +219,7 @@ def write_organization_commit(tx: Transaction, scene: Scene, evaluation: Evaluat
     write_commits(tx, [commit])
     advance_organization_ref(tx, commit)
     append_event(tx, "commit.published", "commit", commit.commit_id, version=version)
-    _refresh_projections(tx, scene, changed, evaluation.current, commit.commit_id)
+    _refresh_projections(tx, scene, changed, evaluation.created, commit.commit_id)
     return _Published(commit.commit_id, changed)
 
 
@@ -226,21 +227,25 @@ def _refresh_projections(
     tx: Transaction,
     scene: Scene,
     changed: dict[MemoryId, State],
-    current: Mapping[MemoryId, MemoryState],
+    created: Collection[MemoryId],
     commit_id: CommitId,
 ) -> None:
-    """Select what is created for the originating project, deselect what is deleted everywhere, then refresh."""
-    created = [memory_id for memory_id, state in changed.items() if state is not None and memory_id not in current]
+    """Select what is created or restored for the originating project, deselect what is deleted, then refresh."""
+    project_id = scene.project.project_id
+    lacking = set(created) - selects(tx.connection, tx.org_id, project_id, created)
     deleted = [memory_id for memory_id, state in changed.items() if state is None]
     losing = projects_selecting(tx.connection, tx.org_id, deleted)
-    if created:
-        select_memories(tx, scene.project.project_id, created)
+    if lacking:
+        select_memories(tx, project_id, lacking)
     if deleted:
         deselect_memories(tx, deleted)
+    present = projects_selecting(tx.connection, tx.org_id, set(changed).difference(deleted))
+    if lacking:  # also what others have restored meanwhile as it is restored here: it is new to this project alone
+        present.setdefault(project_id, set()).update(lacking)
     change = ProjectionChange(
-        present=projects_selecting(tx.connection, tx.org_id, set(changed).difference(deleted)),
+        present=present,
         absent=losing,
-        reselected={*losing, *([scene.project.project_id] if created else [])},
+        reselected={*losing, *([project_id] if lacking else [])},
     )
     cause = CommitCause(commit_id, scene.review.title, scene.review.review_id)
     append_project_commits(tx, refresh_projections(tx, change, cause))

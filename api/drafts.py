@@ -36,6 +36,7 @@ from models.schemas.drafts import (
     DraftsQuery,
     OperationInput,
     RenameOperation,
+    RestoreOperation,
     UpdateDraft,
     UpdateOperation,
 )
@@ -208,7 +209,7 @@ def proposed_operation(operation: OperationInput) -> ProposedOperation:
     if isinstance(operation, CreateOperation):
         content = operation.content
         return ProposedOperation(action, path=operation.path, content=content.content, description=content.description)
-    texts = operation.content if isinstance(operation, UpdateOperation) else None
+    texts = operation.content if isinstance(operation, UpdateOperation | RestoreOperation) else None
     return ProposedOperation(
         action,
         memory_id=None if operation.memory_id is None else MemoryId(operation.memory_id),

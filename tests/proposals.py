@@ -35,6 +35,15 @@ def deletes(memory_id: str) -> Json:
     return {"action": "delete", "memory_id": memory_id}
 
 
+def restores(memory_id: str, path: str | None = None, **content: JsonValue) -> Json:
+    named: Json = {"path": path, "content": content or None}
+    return {
+        "action": "restore",
+        "memory_id": memory_id,
+        **{name: value for name, value in named.items() if value is not None},
+    }
+
+
 def a_draft(author: Client, project_id: str, *operations: Json, title: str = "A change") -> Json:
     body: Json = {"project_id": project_id, "title": title, "operations": [*operations]}
     return ok(author.post("/drafts", body), 201)

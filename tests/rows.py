@@ -179,6 +179,12 @@ def deletes(memory_id: str) -> ProposedOperation:
     return ProposedOperation(Action.DELETE, MemoryId(memory_id))
 
 
+def restores(
+    memory_id: str, path: str | None = None, content: str | None = None, description: str | None = None
+) -> ProposedOperation:
+    return ProposedOperation(Action.RESTORE, MemoryId(memory_id), path=path, content=content, description=description)
+
+
 def a_draft(
     place: Somewhere,
     *operations: ProposedOperation,

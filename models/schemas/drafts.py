@@ -111,8 +111,18 @@ class DeleteOperation(Targeted):
     action: Literal["delete"]
 
 
+class RestoreOperation(Input):
+    """Bring a deleted Memory back under its id; what is left out is as it was when it was deleted."""
+
+    action: Literal["restore"]
+    memory_id: Id
+    path: Optional[PathInput] = None
+    content: Optional[UpdateContent] = None
+
+
 OperationInput = Annotated[
-    CreateOperation | UpdateOperation | RenameOperation | DeleteOperation, Field(discriminator="action")
+    CreateOperation | UpdateOperation | RenameOperation | DeleteOperation | RestoreOperation,
+    Field(discriminator="action"),
 ]
 
 

@@ -4,9 +4,9 @@ from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import Connection, text
 
-from models.identifiers import BlobId, DraftId, MemoryId, OrganizationId, is_provisional
+from models.identifiers import BlobId, DraftId, MemoryId, OrganizationId
 from models.rules.differences import unified_diff
-from models.rules.folding import DraftOperation, fold_what_holds
+from models.rules.folding import fold_what_holds
 from models.rules.occupancy import collisions_with, collisions_within, probe_keys
 from models.rules.states import MemoryState, State
 from models.schemas.drafts import (
@@ -20,10 +20,11 @@ from models.schemas.drafts import (
     StateBody,
 )
 from models.store.coordination import coordinate
+from models.store.draft_bases import starting_states
 from models.store.drafts import StoredDraftOperation, fold_operations, read_operations
 from models.store.locks import DraftRow
-from models.store.memories import occupants, states_at
-from models.store.provisional import creators_of, made_elsewhere
+from models.store.memories import occupants
+from models.store.provisional import creators_of
 
 
 def draft_items(connection: Connection, org_id: OrganizationId, drafts: Sequence[DraftRow]) -> list[DraftListItem]:
@@ -65,24 +66,14 @@ def _operation(stored: StoredDraftOperation) -> DraftOperationBody:
 def draft_result(connection: Connection, draft: DraftRow) -> DraftResult:
     """What a Draft comes to over its base, with the paths that would collide now."""
     operations = fold_operations(connection, draft.org_id, [draft.draft_id])[draft.draft_id]
-    base = _base_states(connection, draft, operations)
-    states = fold_what_holds(operations, base)
+    base = starting_states(connection, draft, {operation.memory_id for operation in operations})
+    states = fold_what_holds(operations, base, converging=True)
     sources = {draft.draft_id, *creators_of(connection, draft, base).values()}
     contents = read_contents(connection, draft.org_id, _blob_ids(base, states), sources)
     memories = [
         difference(memory_id, base.get(memory_id), state, contents) for memory_id, state in sorted(states.items())
     ]
     return DraftResult(memories=memories, collisions=_collisions(connection, draft.org_id, states))
-
-
-def _base_states(
-    connection: Connection, draft: DraftRow, operations: Collection[DraftOperation]
-) -> dict[MemoryId, MemoryState]:
-    """What the operations start from: the Draft's base, and what the author's other open Drafts make."""
-    named = {operation.memory_id for operation in operations}
-    existing = {memory_id for memory_id in named if not is_provisional(memory_id)}
-    base = states_at(connection, draft.org_id, existing, draft.base_version)
-    return base | made_elsewhere(connection, draft, named - existing)
 
 
 def difference(memory_id: MemoryId, base: State, result: State, contents: Mapping[BlobId, str]) -> MemoryDifference:

@@ -282,6 +282,8 @@ def selects(
     connection: Connection, org_id: OrganizationId, project_id: ProjectId, memory_ids: Collection[MemoryId]
 ) -> set[MemoryId]:
     """Those of the Memories that a project selects."""
+    if not memory_ids:
+        return set()
     rows = connection.execute(
         text("""
             select memory_id from org_selections
