@@ -9,7 +9,7 @@ from api.lookups import find_own_draft, find_review
 from api.mentions import Mentions
 from api.paging import Paging
 from api.positions import after_version
-from api.resolutions import packed
+from api.resolutions import packed, require_candidates
 from api.routing import Routes
 from models.errors import (
     CandidateStale,
@@ -27,7 +27,6 @@ from models.schemas.common import ListQuery, NoParameters, Page
 from models.schemas.drafts import DraftBody
 from models.schemas.reconciliation import CandidateBody, CreateCandidate, RebaseDraft, RevisionBody
 from models.store.candidate_views import candidate_body
-from models.store.candidates import read_candidates
 from models.store.drafts import read_draft
 from models.store.locks import DraftRow
 from models.store.operations import OperationKind, StoredOperation, accept_operation
@@ -81,7 +80,7 @@ def get_candidate(call: Read, draft_id: str, candidate_id: str) -> Answer:
 def rebase_draft(call: Write, draft_id: str) -> StoredOperation:
     """Bring a Draft up to date as a candidate proposes, by its author; a submitted one makes a new submission."""
     draft, access = find_own_draft(call, draft_id)
-    _require_candidate(call, draft)
+    require_candidates(call, {"candidate_id": (draft.draft_id, Mentions.of(call))})
     access.require_write()
     body = call.body(RebaseDraft)
     request = RebaseRequest(
@@ -127,16 +126,6 @@ def _submitted_versions(call: Read, draft: DraftRow) -> set[int]:
         raise NotFound("There is no such Draft.") from None
     submissions = members_of(call.connection, draft.org_id, [review.review_id]).values()
     return {member.draft_version for members in submissions for member in members if member.draft_id == draft.draft_id}
-
-
-def _require_candidate(call: Write, draft: DraftRow) -> None:
-    """Find the candidate that the body names, before the rest of it is judged."""
-    named = Mentions.of(call).id("candidate_id")
-    if named is None:
-        return
-    candidate = read_candidates(call.connection, draft.org_id, [CandidateId(named)]).get(CandidateId(named))
-    if candidate is None or candidate.draft_id != draft.draft_id:
-        raise NotFound("The Draft has no such candidate.", field="candidate_id")
 
 
 def _accept(call: Write, kind: OperationKind, draft: DraftRow, request: BaseModel) -> StoredOperation:

@@ -16,7 +16,7 @@ from api.calls import Write
 from api.headers import require_match
 from api.lookups import find_project, find_review, require_author_or_administrator
 from api.mentions import Mentions
-from api.resolutions import packed
+from api.resolutions import packed, require_candidates
 from api.routing import Routes
 from models.errors import (
     ApprovalInvalidated,
@@ -209,13 +209,18 @@ def merge_review(call: Write, review_id: str) -> StoredOperation:
 
 
 def _require_own_drafts(call: Write, named: Mentions) -> None:
-    """Find the Drafts that a submission names."""
+    """Find the Drafts that a submission names, and the candidate of each that has one."""
     who = call.principal
     draft_ids = [DraftId(draft_id) for draft_id in named.ids("drafts", "draft_id")]
     known = own_drafts(call.connection, who.org_id, who.user_id, draft_ids)
     unknown = next((draft_id for draft_id in draft_ids if draft_id not in known), None)
     if unknown is not None:
         raise NotFound("There is no such Draft.", draft_id=unknown)
+    references = enumerate(named.objects("drafts"))
+    require_candidates(
+        call,
+        {f"drafts[{at}].candidate_id": (DraftId(each.id("draft_id") or ""), each) for at, each in references},
+    )
 
 
 def _references(drafts: Sequence[DraftReferenceInput]) -> tuple[DraftReference, ...]:

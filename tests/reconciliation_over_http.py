@@ -202,3 +202,11 @@ def a_draft_behind(author: Client, project_id: str, *, ours: Sequence[Json], the
     draft = a_draft(author, project_id, *ours)
     published(author, project_id, *theirs)
     return draft
+
+
+def a_draft_on_an_older_base(author: Client, project_id: str, *operations: Json) -> Json:
+    """A Draft that was behind from the start: no publication brings it up to date before the next one."""
+    base = inside(ok(author.get("/org/commit-state")), "ref")["commit_id"]
+    published(author, project_id, creates("published-since.md"))
+    body: Json = {"project_id": project_id, "base_commit_id": base, "operations": [*operations]}
+    return ok(author.post("/drafts", body), 201)

@@ -25,6 +25,7 @@ from tests.client import (
 )
 from tests.imports_over_http import a_file, an_import
 from tests.proposals import a_draft, a_review, creates, published
+from tests.reconciliation_over_http import a_draft_on_an_older_base, make_candidate
 from tests.stack import Stack, start_api
 
 LIMIT = 8 * 1024 * 1024
@@ -55,11 +56,13 @@ def world(api: Client, worker: object) -> World:
     review = a_review(owner, a_draft(owner, project_id, creates("submitted.md")))
     comment = ok(owner.post(f"/reviews/{review['review_id']}/comments", {"body": "b"}), 201)
     accepted = owner.post(f"/reviews/{review['review_id']}/decisions", a_decision(99))
+    draft = a_draft_on_an_older_base(owner, project_id)
     ids = {
         "project_id": project_id,
         "user_id": a_member(organization, project_id).user_id,
         "token_id": str(items(owner.get("/admin/tokens"))[0]["token_id"]),
-        "draft_id": str(a_draft(owner, project_id)["draft_id"]),
+        "draft_id": str(draft["draft_id"]),
+        "candidate_id": str(ok(make_candidate(owner, draft))["candidate_id"]),
         "review_id": str(review["review_id"]),
         "import_id": str(an_import(owner, project_id)["import_id"]),
         "comment_id": str(comment["comment_id"]),
@@ -156,6 +159,10 @@ def bodies(world: World) -> Iterator[tuple[str, Json, Json | bytes]]:
     )
     yield "/drafts", {"project_id": project_id, "title": "a"}, {"project_id": project_id, "title": "b"}
     yield f"/drafts/{draft_id}/operations", {"operations": [creates("a.md")]}, {"operations": [creates("b.md")]}
+    candidates, rebases = f"/drafts/{draft_id}/reconciliation-candidates", f"/drafts/{draft_id}/rebases"
+    confirmed: Json = {"candidate_id": world.ids["candidate_id"]}
+    yield candidates, {"expected_draft_version": 98}, {"expected_draft_version": 99}
+    yield rebases, {**confirmed, "expected_draft_version": 98}, {**confirmed, "expected_draft_version": 99}
     yield (
         "/reviews",
         {"project_id": project_id, "title": "a", "drafts": references},

@@ -87,6 +87,8 @@ def scene(api: Client, worker: object) -> Scene:
 ROUTES = [
     ("PATCH", "/drafts/{draft}", False, True),
     ("POST", "/drafts/{draft}/operations", False, True),
+    ("POST", "/drafts/{draft}/reconciliation-candidates", False, False),
+    ("POST", "/drafts/{draft}/rebases", False, False),
     ("POST", "/imports/{import}/files", False, False),
     ("POST", "/imports/{import}/start", False, False),
     ("POST", "/imports/{import}/start?dry_run=true", False, False),
