@@ -91,11 +91,6 @@ def new_import_id() -> ImportId:
     return ImportId(_new("imp_"))
 
 
-def new_candidate_id() -> CandidateId:
-    """`cnd_…`."""
-    return CandidateId(_new("cnd_"))
-
-
 def new_review_id() -> ReviewId:
     """`rev_…`."""
     return ReviewId(_new("rev_"))

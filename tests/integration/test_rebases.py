@@ -134,6 +134,33 @@ def test_a_rebase_may_drop_what_a_draft_creates(engine: Engine) -> None:
     assert [operation["memory_id"] for operation in operations(place, draft)] == [kept]
 
 
+def test_a_conflict_with_a_sibling_may_be_settled_before_the_drafts_are_submitted(engine: Engine) -> None:
+    place = an_organization(engine)
+    (memory_id,) = published(place, creates("a.md", LINES))
+    first, second = a_draft(place, updates(memory_id, OURS)), a_draft(place, updates(memory_id, THEIRS))
+    (candidate,) = problem_of(submitted(place, first, second))["candidates"]
+    assert rebased(place, second, candidate, *offered(candidate, "both_current_first")).status == "succeeded"
+    review_id = a_review(place, first, current(place, second))
+    assert merged(place, review_id).status == "succeeded"
+    assert tree(place)[memory_id][2] == LINES.replace("two", "ours\ntheirs")
+    check_invariants(engine, place.org_id)
+
+
+def test_a_draft_that_builds_on_another_open_draft_is_rebased_beside_it(engine: Engine) -> None:
+    place = an_organization(engine)
+    first = a_draft(place, creates("new.md", "one\n"))
+    (provisional,) = provisional_ids(place, first.draft_id)
+    second = a_draft(place, updates(provisional, "two\n"))
+    published(place, creates("other.md"))
+    rebased(place, second, a_candidate(place, second))
+    assert operations(place, second) == [
+        {"action": "update", "memory_id": provisional, "content": {"content": "two\n"}}
+    ]
+    merged(place, a_review(place, first, current(place, second)))
+    assert ("new.md", "", "two\n") in tree(place).values()
+    check_invariants(engine, place.org_id)
+
+
 # --- what it refuses
 
 
