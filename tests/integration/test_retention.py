@@ -9,7 +9,8 @@ from activities import retention
 from activities.messages import RetentionTurn
 from activities.retention import RetentionActivities, Step
 from models.errors import ReviewClosed
-from models.identifiers import new_candidate_id
+from models.identifiers import DraftId
+from models.rules.candidates import candidate_id_of
 from models.rules.conflicts import ENGINE
 from models.settings import Settings
 from models.store.feed import feed_of, read_feed
@@ -137,7 +138,7 @@ def test_an_import_that_was_started_stays_however_old(engine: Engine) -> None:
 
 
 def a_candidate(place: Somewhere, draft_id: str, version: int, age: str) -> str:
-    candidate_id = new_candidate_id()
+    candidate_id = candidate_id_of(DraftId(draft_id), f"{version} {age}")
     execute(
         place,
         """
