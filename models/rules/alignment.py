@@ -1,7 +1,8 @@
 """Alignment: which whole lines two texts share (reconciliation-table.md, "Text merge")."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from io import StringIO
+from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
@@ -9,8 +10,7 @@ MAX_CELLS = 400_000_000
 """Middle lines times middle lines; above it the comparison would take seconds and hundreds of megabytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """Lines `[old_start, old_end)` of the old text are replaced by lines `[new_start, new_end)` of the new one."""
 
     old_start: int
@@ -21,9 +21,7 @@ class Change:
 
 def lines_of(text: str) -> list[str]:
     """The lines of a text with their ends, split on LF only; only the last may lack its end."""
-    lines = [f"{line}\n" for line in text.split("\n")]
-    lines[-1] = lines[-1].removesuffix("\n")
-    return lines if lines[-1] else lines[:-1]
+    return StringIO(text, newline="\n").readlines()
 
 
 def changes(old: Sequence[str], new: Sequence[str]) -> list[Change]:
@@ -67,16 +65,14 @@ def _differing(old: Sequence[str], new: Sequence[str]) -> list[Change]:
     numbers: dict[str, int] = {}
     numbered_old = [numbers.setdefault(line, len(numbers)) for line in old]
     numbered_new = [numbers.setdefault(line, len(numbers)) for line in new]
-    blocks: list[Change] = []
+    found: list[Change] = []
+    old_end = new_end = 0
     # From the new to the old: where two alignments are equally long, that way the one that git chooses comes out.
-    for code in LCSseq.opcodes(numbered_new, numbered_old):
-        if code.tag == "equal":
-            continue
-        block = Change(code.dest_start, code.dest_end, code.src_start, code.src_end)
-        if blocks and (blocks[-1].old_end, blocks[-1].new_end) == (block.old_start, block.new_start):
-            block = _fused(blocks.pop(), block)
-        blocks.append(block)
-    return blocks
+    for common in LCSseq.opcodes(numbered_new, numbered_old).as_matching_blocks():
+        if common.b > old_end or common.a > new_end:
+            found.append(Change(old_end, common.b, new_end, common.a))
+        old_end, new_end = common.b + common.size, common.a + common.size
+    return found
 
 
 def _fused(first: Change, second: Change) -> Change:

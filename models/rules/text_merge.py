@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from models.rules.alignment import Change, aligned, lines_of
 from models.rules.conflicts import Hunk, LineRange
@@ -18,14 +19,31 @@ class SegmentKind(StrEnum):
     CONFLICT = "conflict"
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(NamedTuple):
     """Lines of the three texts that stand for one another; the segments of a merge cover each text, in order."""
 
     kind: SegmentKind
-    base: LineRange
-    current: LineRange
-    draft: LineRange
+    base_start: int
+    base_end: int
+    current_start: int
+    current_end: int
+    draft_start: int
+    draft_end: int
+
+    @property
+    def base(self) -> LineRange:
+        """Its lines of the base."""
+        return LineRange(self.base_start, self.base_end)
+
+    @property
+    def current(self) -> LineRange:
+        """Its lines of Current's text."""
+        return LineRange(self.current_start, self.current_end)
+
+    @property
+    def draft(self) -> LineRange:
+        """Its lines of the Draft's text."""
+        return LineRange(self.draft_start, self.draft_end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +119,13 @@ class _Lines:
     draft: list[str]
 
     def of_current(self, segment: Segment) -> list[str]:
-        return self.current[segment.current.start : segment.current.end]
+        return self.current[segment.current_start : segment.current_end]
 
     def of_draft(self, segment: Segment) -> list[str]:
-        return self.draft[segment.draft.start : segment.draft.end]
+        return self.draft[segment.draft_start : segment.draft_end]
 
     def whole(self, kind: SegmentKind) -> Segment:
-        return Segment(kind, *(LineRange(0, len(lines)) for lines in (self.base, self.current, self.draft)))
+        return Segment(kind, 0, len(self.base), 0, len(self.current), 0, len(self.draft))
 
 
 def _one_segment(kind: SegmentKind, base: str, current: str, draft: str) -> Merge:
@@ -121,17 +139,20 @@ def _too_complex(texts: _Lines) -> Merge:
 
 def _segments(texts: _Lines, by_current: Sequence[Change], by_draft: Sequence[Change]) -> Iterator[Segment]:
     """Every line of the three texts, in order."""
-    position = current_ahead = draft_ahead = 0
+    base = current = draft = 0
     for group in _touching(by_current, by_draft):
-        if position < group.start:
-            yield _unchanged(position, group.start, current_ahead, draft_ahead)
-        base = LineRange(group.start, group.end)
-        current = _range(base, group.current, current_ahead)
-        draft = _range(base, group.draft, draft_ahead)
-        yield Segment(_kind(texts, group, current, draft), base, current, draft)
-        position, current_ahead, draft_ahead = base.end, current.end - base.end, draft.end - base.end
-    if position < len(texts.base):
-        yield _unchanged(position, len(texts.base), current_ahead, draft_ahead)
+        untouched = group.start - base
+        if untouched:
+            yield _unchanged(untouched, base, current, draft)
+        current, draft = current + untouched, draft + untouched
+        # Of a side's lines these are its changes, and what it left alone before, between and after them.
+        current_end = current + group.end - group.start + _growth(group.current)
+        draft_end = draft + group.end - group.start + _growth(group.draft)
+        kind = _kind(group, texts.current[current:current_end], texts.draft[draft:draft_end])
+        yield Segment(kind, group.start, group.end, current, current_end, draft, draft_end)
+        base, current, draft = group.end, current_end, draft_end
+    if base < len(texts.base):
+        yield _unchanged(len(texts.base) - base, base, current, draft)
 
 
 @dataclass(slots=True)
@@ -162,30 +183,23 @@ def _touching(by_current: Sequence[Change], by_draft: Sequence[Change]) -> Itera
         yield group
 
 
-def _range(base: LineRange, changed: Sequence[Change], ahead: int) -> LineRange:
-    """The side's lines that stand for a group's: its changes, and what it left alone before, between and after them."""
-    end = base.end + ahead
-    for change in changed:
-        end += (change.new_end - change.new_start) - (change.old_end - change.old_start)
-    return LineRange(base.start + ahead, end)
+def _unchanged(number: int, base: int, current: int, draft: int) -> Segment:
+    return Segment(SegmentKind.UNCHANGED, base, base + number, current, current + number, draft, draft + number)
 
 
-def _unchanged(start: int, end: int, current_ahead: int, draft_ahead: int) -> Segment:
-    return Segment(
-        SegmentKind.UNCHANGED,
-        LineRange(start, end),
-        LineRange(start + current_ahead, end + current_ahead),
-        LineRange(start + draft_ahead, end + draft_ahead),
-    )
+def _growth(changed: Sequence[Change]) -> int:
+    grown = 0
+    for old_start, old_end, new_start, new_end in changed:
+        grown += (new_end - new_start) - (old_end - old_start)
+    return grown
 
 
-def _kind(texts: _Lines, group: _Group, current: LineRange, draft: LineRange) -> SegmentKind:
+def _kind(group: _Group, current: Sequence[str], draft: Sequence[str]) -> SegmentKind:
     if not group.draft:
         return SegmentKind.CURRENT
     if not group.current:
         return SegmentKind.DRAFT
-    same = texts.current[current.start : current.end] == texts.draft[draft.start : draft.end]
-    return SegmentKind.SAME if same else SegmentKind.CONFLICT
+    return SegmentKind.SAME if current == draft else SegmentKind.CONFLICT
 
 
 def _text(texts: _Lines, segments: Sequence[Segment], settle: Callable[[Segment], list[str]]) -> str:

@@ -225,9 +225,7 @@ def test_texts_beyond_the_bound_are_too_complex() -> None:
     current, draft = base.replace("\n", "c\n"), f"{base}more\n"
     found = merge(base, current, draft)
     assert (found.text, found.hunks, found.too_complex) == (None, (), True)
-    assert found.segments == (
-        Segment(SegmentKind.CONFLICT, LineRange(0, side), LineRange(0, side), LineRange(0, side + 1)),
-    )
+    assert found.segments == (Segment(SegmentKind.CONFLICT, 0, side, 0, side, 0, side + 1),)
     assert merge(base, draft, current).too_complex
 
 
