@@ -11,6 +11,7 @@ from tests.proposals import (
     append,
     creates,
     deletes,
+    inside,
     listed,
     merge,
     operations_of,
@@ -102,8 +103,11 @@ def test_two_drafts_of_one_review_that_meet_at_a_path_need_reconciliation(owner:
     project_id = a_project(owner)
     first, second = a_draft(owner, project_id, creates("a")), a_draft(owner, project_id, creates("A/b.md"))
     document = problem(submit(owner, first, second), 409, "reconciliation_required")
-    assert document["candidates"] == []
-    assert (document["draft_id"], document["other"]) == (second["draft_id"], {"draft_id": first["draft_id"]})
+    assert document["draft_id"] == second["draft_id"]
+    [candidate] = listed(document, "candidates")
+    [conflict] = listed(candidate, "conflicts")
+    assert (conflict["code"], conflict["paths"]) == ("path.occupied", ["A/b.md", "a"])
+    assert inside(conflict, "other")["draft_id"] == first["draft_id"]
 
 
 def test_a_path_taken_since_the_base_needs_reconciliation(owner: Client) -> None:

@@ -172,8 +172,8 @@ def test_a_review_is_changed_at_the_version_that_was_read(api: Client) -> None:
     problem(organization.owner.patch(path, {"title": "x"}), 428, "precondition_required")
     document = problem(organization.owner.patch(path, {"title": "x"}, version=7), 412, "precondition_failed")
     assert (document["expected"], document["actual"]) == (7, 1)
-    refused = organization.owner.patch(path, {"publish_at": None}, version=1)
-    assert refused_fields(refused) == {("publish_at", "unknown")}
+    refused = organization.owner.patch(path, {"status": "merged"}, version=1)
+    assert refused_fields(refused) == {("status", "unknown")}
 
 
 def test_somebody_elses_review_is_changed_by_owners_and_admins_only(api: Client) -> None:
@@ -189,14 +189,15 @@ def test_somebody_elses_review_is_changed_by_owners_and_admins_only(api: Client)
 def test_mergeability_names_every_blocker_at_once(api: Client) -> None:
     organization, project_id = a_place(api)
     known, moved = published(organization.owner, project_id, creates("a.md", "one\n"), creates("moved.md"))
-    draft = a_draft(organization.owner, project_id, updates(known, "mine\n"), creates("new.md"))
-    review = a_review(organization.owner, draft)
+    changes = [updates(known, "mine\n"), creates("new.md")]
+    drafts = [a_draft(organization.owner, project_id, change) for change in changes]
+    review = a_review(organization.owner, *drafts)
     published(organization.owner, project_id, updates(known, "theirs\n"), renames(moved, "NEW.md"))
     mergeability = ok(organization.owner.get(f"/reviews/{review['review_id']}/mergeability"))
     assert mergeability["state"] == "blocked"
     blockers = listed(mergeability, "blockers")
     assert [blocker["code"] for blocker in blockers] == ["reconciliation_required", "reconciliation_required"]
-    assert {blocker["draft_id"] for blocker in blockers} == {draft["draft_id"]}
+    assert [blocker["draft_id"] for blocker in blockers] == [draft["draft_id"] for draft in drafts]
     ref = inside(ok(organization.owner.get("/org/commit-state")), "ref")
     assert mergeability["computed_for"] == {"org_commit_id": ref["commit_id"], "review_version": 1}
     problem(merge(organization.owner, review), 409, "reconciliation_required")

@@ -169,14 +169,18 @@ def test_a_draft_that_current_changed_needs_reconciliation(api: Client) -> None:
     draft = a_draft(organization.owner, project_id, updates(known, "mine\n"))
     published(organization.owner, project_id, updates(known, "theirs\n"))
     document = problem(submit(organization.owner, draft), 409, "reconciliation_required")
-    assert (document["candidates"], document["memory_id"]) == ([], known)
+    assert document["memory_id"] == known
+    [candidate] = listed(document, "candidates")
+    assert candidate["draft_id"] == draft["draft_id"]
+    assert [conflict["code"] for conflict in listed(candidate, "conflicts")] == ["body.overlap"]
 
 
-def test_two_drafts_of_a_review_cannot_yet_change_one_memory(api: Client) -> None:
+def test_two_drafts_of_a_review_cannot_change_one_field_of_a_memory_each_its_own_way(api: Client) -> None:
     organization, project_id = a_place(api)
     [known] = published(organization.owner, project_id, creates("a.md", "one\n"))
     drafts = [a_draft(organization.owner, project_id, updates(known, description=text)) for text in ("a", "b")]
     problem(submit(organization.owner, *drafts), 409, "reconciliation_required")
+    ok(submit(organization.owner, drafts[0], a_draft(organization.owner, project_id, updates(known, "two\n"))), 201)
 
 
 def test_a_memory_has_to_be_selected_when_its_draft_is_submitted(api: Client) -> None:
