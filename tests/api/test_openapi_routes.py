@@ -159,6 +159,7 @@ def bodies(world: World) -> Iterator[tuple[str, Json, Json | bytes]]:
     )
     yield "/drafts", {"project_id": project_id, "title": "a"}, {"project_id": project_id, "title": "b"}
     yield f"/drafts/{draft_id}/operations", {"operations": [creates("a.md")]}, {"operations": [creates("b.md")]}
+    yield "/draft-operation-batches", a_batch(draft_id, "a", 2), a_batch(draft_id, "b", 3)
     candidates, rebases = f"/drafts/{draft_id}/reconciliation-candidates", f"/drafts/{draft_id}/rebases"
     confirmed: Json = {"candidate_id": world.ids["candidate_id"]}
     yield candidates, {"expected_draft_version": 98}, {"expected_draft_version": 99}
@@ -177,6 +178,11 @@ def bodies(world: World) -> Iterator[tuple[str, Json, Json | bytes]]:
     yield "/imports", {"project_id": project_id, "title": "a"}, {"project_id": project_id, "title": "b"}
     yield f"{imports}/files", {"files": [a_file("a.md")]}, {"files": [a_file("b.md")]}
     yield f"{imports}/start", {}, b"{ }"  # nothing can be said, but it can be written in two ways
+
+
+def a_batch(draft_id: str, name: str, version: int) -> Json:
+    item: Json = {"local_operation_id": name, "draft_id": draft_id, "expected_draft_version": version}
+    return {"operations": [{**item, "operation": creates(f"batched-{name}.md")}]}
 
 
 def again(client: Client, path: str, body: Json | bytes, headers: dict[str, str]) -> httpx.Response:
