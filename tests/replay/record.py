@@ -23,17 +23,22 @@ from temporalio.client import Client, WorkflowContinuedAsNewError
 from models.database import build_engine
 from models.migrations import upgrade
 from models.settings import Settings
+from models.store.locks import DraftRow
 from models.store.operations import Due, OperationKind, RefreshDue
+from models.store.unreconciled import BehindDue
 from tests.parts import restart
 from tests.stack import Stack, start_stack
 from tests.workflows.harness import a_worker, settings_for, until
 from tests.workflows.rows import (
     Tenant,
     a_tenant,
+    an_accepted_candidate,
     an_accepted_command,
     an_accepted_import,
+    an_accepted_rebase,
     an_accepted_selection,
     an_accepted_submit,
+    an_open_draft,
     operation_of,
     scheduled,
     scheduled_merges,
@@ -271,6 +276,63 @@ async def retention_of_keys_and_feeds(studio: Studio) -> str:
     return RETENTION
 
 
+async def _a_draft_behind(studio: Studio) -> DraftRow:
+    """A Draft that a publication has left behind, and that no loop looks after here."""
+    draft = an_open_draft(studio.engine, studio.tenant)
+    submitted = studio.submit()
+    await studio.finish(submitted)
+    await studio.finish(studio.merge(submitted))
+    return draft
+
+
+async def reconciliation_rebased(studio: Studio) -> str:
+    draft = await _a_draft_behind(studio)
+    candidate = an_accepted_candidate(studio.engine, studio.tenant, draft)
+    await studio.finish(candidate)
+    result = operation_of(studio.engine, candidate).result or {}
+    rebase = an_accepted_rebase(studio.engine, studio.tenant, draft, str(result["candidate_id"]))
+    await studio.finish(rebase)
+    await studio.ended(rebase.workflow_id)
+    return rebase.workflow_id
+
+
+async def reconciliation_after_publication(studio: Studio) -> str:
+    draft = await _a_draft_behind(studio)
+    candidate = an_accepted_candidate(studio.engine, studio.tenant, draft)
+    behind = BehindDue(draft.org_id, draft.draft_id, draft.project_id)
+    with studio.engine.begin() as connection:  # the candidate waits until the workflow knows of both
+        connection.execute(
+            text("select 1 from organization_refs where org_id = :org_id for update"), {"org_id": candidate.org_id}
+        )
+        await studio.deliver(candidate)
+        await send(studio.client, behind, studio.settings)
+    await studio.finish(candidate)
+    await studio.ended(candidate.workflow_id)
+    return candidate.workflow_id
+
+
+async def reconciliation_held_up(studio: Studio) -> str:
+    draft = await _a_draft_behind(studio)
+    due = an_accepted_candidate(studio.engine, studio.tenant, draft)
+    await _held_up(studio, due)
+    await studio.ended(due.workflow_id)
+    return due.workflow_id
+
+
+async def reconciliation_continued(studio: Studio) -> str:
+    draft = await _a_draft_behind(studio)
+    dues = [an_accepted_candidate(studio.engine, studio.tenant, draft) for _ in range(20)]
+    with studio.engine.begin() as connection:  # the first waits until the workflow knows of all
+        connection.execute(
+            text("select 1 from organization_refs where org_id = :org_id for update"), {"org_id": draft.org_id}
+        )
+        await studio.deliver(*dues)
+        await send(studio.client, BehindDue(draft.org_id, draft.draft_id, draft.project_id), studio.settings)
+        first = await studio.client.get_workflow_handle(dues[0].workflow_id).describe()
+    await studio.finish(*dues)
+    return f"{dues[0].workflow_id} {first.run_id}"
+
+
 async def _held_up(studio: Studio, due: Due) -> None:
     """Carry out a command while the coordination row is locked for longer than the lock time-out, twice."""
     with studio.engine.begin() as connection:
@@ -297,6 +359,10 @@ CASES: Mapping[str, Callable[[Studio], Awaitable[str]]] = {
     "publication_lane/held_up": lane_held_up,
     "projection/changed": projection_changed,
     "projection/held_up": projection_held_up,
+    "reconciliation/rebased": reconciliation_rebased,
+    "reconciliation/after_publication": reconciliation_after_publication,
+    "reconciliation/held_up": reconciliation_held_up,
+    "reconciliation/continued": reconciliation_continued,
     "import/whole": import_whole,
     "import/of_batches": import_of_batches,
     "import/of_nothing": import_of_nothing,

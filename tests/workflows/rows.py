@@ -12,8 +12,9 @@ from sqlmodel import Session
 from activities.accepting import ProposedOperation
 from activities.amendments import amend_review
 from activities.drafting import create_draft
-from activities.requests import ImportRequest
+from activities.requests import ImportRequest, RebaseRequest, ReconcileRequest
 from models.identifiers import (
+    CandidateId,
     OperationId,
     OrganizationId,
     ProjectId,
@@ -27,11 +28,18 @@ from models.identifiers import (
 from models.rules.folding import Action
 from models.rules.staged_files import accept_file
 from models.store.imports import insert_import, set_operation, stage_files
+from models.store.locks import DraftRow
 from models.store.operations import Due, OperationKind, StoredOperation, accept_operation, read_operation
 from models.store.reviews import Schedule, read_review
 from models.store.transaction import transaction
 from models.tables import Organization, OrganizationRef, Project, ProjectRef, User
-from workflows.ids import import_workflow_id, projection_workflow_id, publication_workflow_id, review_workflow_id
+from workflows.ids import (
+    import_workflow_id,
+    projection_workflow_id,
+    publication_workflow_id,
+    reconciliation_workflow_id,
+    review_workflow_id,
+)
 
 BODY = "the-text-of-a-memory"
 """What every Draft here says: histories and logs never hold it."""
@@ -142,6 +150,38 @@ def an_accepted_submit(engine: Engine, tenant: Tenant, title: str, *, redeliver_
         {"title": title, "drafts": drafts},
         review_id,
         redeliver_after_s=redeliver_after_s,
+    )
+
+
+def an_open_draft(engine: Engine, tenant: Tenant) -> DraftRow:
+    """A Draft of the owner that creates one Memory."""
+    with transaction(engine, org_id=tenant.org_id, actor_id=tenant.owner_id, request_id="req_test") as tx:
+        creates = ProposedOperation(Action.CREATE, path=f"{uuid.uuid4().hex}.md", content=f"{BODY}\n", description="")
+        return create_draft(tx, project_id=tenant.project_id, title=BODY, base_commit_id=None, operations=[creates])
+
+
+def an_accepted_candidate(engine: Engine, tenant: Tenant, draft: DraftRow) -> Due:
+    """The making of a Draft's candidate."""
+    return accepted(
+        engine,
+        tenant,
+        OperationKind.RECONCILE,
+        reconciliation_workflow_id(draft.draft_id),
+        ReconcileRequest(draft_id=draft.draft_id, expected_draft_version=draft.version).model_dump(mode="json"),
+    )
+
+
+def an_accepted_rebase(engine: Engine, tenant: Tenant, draft: DraftRow, candidate_id: str) -> Due:
+    """A rebase of a Draft onto one of its candidates."""
+    request = RebaseRequest(
+        draft_id=draft.draft_id, candidate_id=CandidateId(candidate_id), expected_draft_version=draft.version
+    )
+    return accepted(
+        engine,
+        tenant,
+        OperationKind.REBASE,
+        reconciliation_workflow_id(draft.draft_id),
+        request.model_dump(mode="json"),
     )
 
 
