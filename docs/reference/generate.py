@@ -50,7 +50,7 @@ WHAT_TO_DO: Mapping[str, str] = {
     "draft_already_current": "Nothing to reconcile.",
     "path_collision": "Choose another path, or move what stands there: the problem names both.",
     "approval_invalidated": "Read the Review's diff again and approve what it says now.",
-    "approvals_missing": "Have more people approve: `given` of `required`, and one of the users of each of the `globs`.",
+    "approvals_missing": "Have more people approve: `given` of `required`, and a user of each of the `globs`.",
     "selection_in_use": "Wait for the Draft named in `draft_id`, or have it discarded.",
     "already_exists": "Choose another name, or use what is there.",
     "last_owner": "Make somebody else an owner first.",

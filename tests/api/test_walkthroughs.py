@@ -12,7 +12,7 @@ import pytest
 
 from tests.client import Client, Organization, a_project, an_organization, items, ok
 from tests.import_command import import_environment
-from tests.proposals import listed
+from tests.proposals import a_draft, a_review, creates, listed
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -20,6 +20,7 @@ COLLEAGUE, PUBLISH, RETRY = (
     ROOT / "docs" / "how-to" / f"{name}.md" for name in ("add-a-colleague", "publish-a-change", "retry-safely")
 )
 IMPORT = ROOT / "docs" / "how-to" / "import-a-folder.md"
+POLICIES = ROOT / "docs" / "how-to" / "set-review-policies.md"
 EXPORT = ROOT / "docs" / "how-to" / "export-a-snapshot.md"
 WHERE = re.compile(r"^API=\S+ TOKEN=.*$", re.MULTILINE)
 
@@ -53,6 +54,19 @@ def test_the_guide_publishes_an_edit_and_a_rename(api: Client) -> None:
     assert re.fullmatch(r"greetings/hello-\d+\.md", path)
     assert "# Hello\n\nEverybody.\n" in [blob["content"] for blob in listed(snapshot, "blobs")]
     assert len(items(organization.owner.get("/org/memories"))) == 1
+
+
+def test_the_page_on_policies_sets_each_schedules_a_review_and_takes_all_back(api: Client) -> None:
+    organization = an_organization(api)
+    project_id = a_project(organization.owner)
+    review = a_review(organization.owner, a_draft(organization.owner, project_id, creates("a.md")))
+
+    printed = _paste(organization, *_blocks(POLICIES)).splitlines()
+
+    assert printed[:2] == ["2", "False"]
+    assert printed[-1] == "6"
+    assert ok(organization.owner.get(f"/reviews/{review['review_id']}"))["publish_at"] == printed[-2]
+    assert ok(organization.owner.get("/admin/organization"))["path_owners"] == []
 
 
 def test_the_page_on_colleagues_lets_one_person_propose_and_another_decide(api: Client) -> None:
