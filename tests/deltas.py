@@ -1,7 +1,5 @@
 """Deltas as a client applies them."""
 
-import copy
-
 from tests.client import Client, Json, items, ok
 from tests.hash_reference import verify
 from tests.proposals import inside, listed, texts
@@ -26,12 +24,10 @@ def applied(snapshot: Json, delta: Json) -> Json:
 
 def by_id(snapshot: Json) -> Json:
     """A snapshot with its lists in order of ids, so that equal ones compare as equal."""
-    ordered = copy.deepcopy(snapshot)
-    inside(ordered, "tree")["entries"] = sorted(
-        listed(inside(ordered, "tree"), "entries"), key=lambda each: str(each["id"])
-    )
-    ordered["blobs"] = sorted(listed(ordered, "blobs"), key=lambda each: str(each["blob_id"]))
-    return ordered
+    tree = inside(snapshot, "tree")
+    entries = sorted(listed(tree, "entries"), key=lambda each: str(each["id"]))
+    blobs = sorted(listed(snapshot, "blobs"), key=lambda each: str(each["blob_id"]))
+    return {**snapshot, "tree": {**tree, "entries": [*entries]}, "blobs": [*blobs]}
 
 
 def delta(client: Client, base: str, target: str) -> Json:

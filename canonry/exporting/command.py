@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from canonry.exporting.authors import known_authors
-from canonry.exporting.choosing import choose_snapshot, history
+from canonry.exporting.choosing import choose_commit, history
 from canonry.exporting.destination import new_folder, remove_abandoned, require_unused, write_file
 from canonry.exporting.files import Files, LeftOut, files_of
 from canonry.exporting.git import GitHistory
@@ -18,7 +18,7 @@ from canonry.progress import ProgressLine
 from canonry.remote import Remote
 from canonry.servers import reached
 from canonry.signals import stoppable
-from canonry.snapshots import fetch_snapshot
+from canonry.snapshots import fetch_next, fetch_snapshot
 from canonry.wording import counted
 from models.schemas.commits import CommitBody, Snapshot
 from models.settings import Settings
@@ -80,13 +80,11 @@ def run(settings: Settings, options: ExportOptions) -> None:
 
 def _exported(remote: Remote, options: ExportOptions, progress: ProgressLine) -> _Exported:
     """Export, and say what is where."""
-    snapshot = choose_snapshot(remote, project=options.project, commit=options.commit)
+    commit = choose_commit(remote, project=options.project, commit=options.commit)
     with new_folder(options.path) as folder:
-        if not options.git:
-            return _write_folder(folder, snapshot, options, progress)
-        commits = history(remote, snapshot.commit)
-        del snapshot  # each version is read in its turn; one at a time is in memory
-        return _write_repository(remote, folder, commits, options, progress)
+        if options.git:
+            return _write_repository(remote, folder, history(remote, commit), options, progress)
+        return _write_folder(folder, fetch_snapshot(remote, commit.commit_id), options, progress)
 
 
 def _write_folder(folder: Path, snapshot: Snapshot, options: ExportOptions, progress: ProgressLine) -> _Exported:
@@ -102,12 +100,14 @@ def _write_folder(folder: Path, snapshot: Snapshot, options: ExportOptions, prog
 def _write_repository(
     remote: Remote, folder: Path, commits: Sequence[CommitBody], options: ExportOptions, progress: ProgressLine
 ) -> _Exported:
-    """Write the commits, of which there is at least one, oldest first."""
+    """Write the commits, of which there is at least one: the oldest is read whole, each other by what it changed."""
     left_out: dict[LeftOut, None] = {}
+    snapshot = fetch_snapshot(remote, commits[0].commit_id)
     with closing(GitHistory(folder, known_authors(remote, commits[-1].project_id))) as repository:
         for done, commit in enumerate(commits):
             progress.tell("Writing commits", done, len(commits))
-            snapshot = fetch_snapshot(remote, commit.commit_id)
+            if commit.commit_id != snapshot.commit.commit_id:
+                snapshot = fetch_next(remote, snapshot, commit.commit_id)
             chosen = files_of(snapshot, plain=options.plain)
             left_out |= dict.fromkeys(chosen.left_out)
             repository.add(commit, chosen.files)

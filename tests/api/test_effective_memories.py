@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("worker")
 
 
 def effective(client: Client, project_id: str, **query: str | int) -> list[Json]:
-    return items(client.get(f"/projects/{project_id}/effective-memories", **query))
+    return items(client.request("GET", f"/projects/{project_id}/effective-memories", query=query))
 
 
 def paths(client: Client, project_id: str) -> dict[str, Json]:
