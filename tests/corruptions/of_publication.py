@@ -281,7 +281,7 @@ MEMORIES = [
         "memory.interval",
         CHANGED,
         f"update memory_versions set to_version = to_version + 1 where {PAST}",
-        also="path.taken",
+        also="path.taken submission.replay",
     ),
     breaks(
         "an interval that ends too early",
@@ -289,7 +289,7 @@ MEMORIES = [
         MOVED,
         f"update memory_versions set to_version = to_version - 1"
         f" where org_id = :o and memory_id = {MOVED} and to_version is not null",
-        also="merge.untouched projection.behind submission.replay tree.id",
+        also="memory.revision merge.untouched projection.behind submission.replay tree.id",
     ),
     breaks(
         "a Memory's row that is gone",
