@@ -10,7 +10,7 @@ from models.rules.text_merge import Merge, Segment, SegmentKind, Side, both, mer
 from tests.corpus import SOURCE
 from tests.merges import Sides
 
-EXAMPLES = 1_500
+EXAMPLES = 1_300
 EXAMPLES_OF_REAL_DOCUMENTS = 60
 
 REAL = [path.read_text(encoding="utf-8") for path in sorted(SOURCE.glob("r*/*.md"))]
