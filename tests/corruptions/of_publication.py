@@ -281,7 +281,7 @@ MEMORIES = [
         "memory.interval",
         CHANGED,
         f"update memory_versions set to_version = to_version + 1 where {PAST}",
-        also="path.taken submission.replay",
+        also="path.taken",
     ),
     breaks(
         "an interval that ends too early",

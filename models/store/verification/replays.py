@@ -50,7 +50,7 @@ STEPS = text("""
     left join blobs cb on cb.org_id = :org_id and cb.blob_id = c.blob_id
     left join draft_base_states l on l.org_id = :org_id and l.draft_id = t.draft_id and l.memory_id = t.memory_id
     left join blobs lb on lb.org_id = :org_id and lb.blob_id = l.blob_id
-    order by t.review_id, t.position, t.index
+    order by t.review_id, t.position, t.index, b.from_version, c.from_version
 """)
 TEXT = text("""
     select content from blobs where org_id = :org_id and blob_id = :blob_id
