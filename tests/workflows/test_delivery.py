@@ -11,6 +11,8 @@ from sqlalchemy import Engine, text
 from temporalio.client import Client
 
 from models.settings import Settings
+from models.store.drafts import read_draft
+from models.store.locks import DraftRow
 from models.store.operations import Due, OperationKind
 from tests.parts import restart
 from tests.stack import Stack
@@ -21,10 +23,12 @@ from tests.workflows.rows import (
     an_accepted_command,
     an_accepted_selection,
     an_accepted_submit,
+    an_open_draft,
     succeeded,
 )
 from workflows.delivery import DeliveryLoop
-from workflows.ids import projection_workflow_id
+from workflows.ids import projection_workflow_id, reconciliation_workflow_id
+from workflows.signals import send
 from workflows.temporal_link import connect
 from workflows.worker import activities_of
 
@@ -69,6 +73,14 @@ def is_marked(engine: Engine, review_id: str | None) -> bool:
                 text("select refresh_pending from reviews where review_id = :review_id"), {"review_id": review_id}
             ).scalar_one()
         )
+
+
+def base_version(engine: Engine, draft: DraftRow) -> int:
+    with engine.connect() as connection:
+        found = read_draft(connection, draft.org_id, draft.draft_id)
+    assert found is not None
+    assert (found.version, found.updated_at) == (draft.version, draft.updated_at)
+    return found.base_version
 
 
 def waiting_claims(engine: Engine) -> int:
@@ -249,6 +261,34 @@ def test_everything_is_delivered_again_after_temporal_lost_its_store(stack: Stac
         await asyncio.to_thread(restart_temporal_empty, stack)
         async with a_service(engine, settings):
             await until(lambda: all_succeeded(engine, dues))
+
+    run(scenario())
+
+
+def test_a_draft_that_fell_behind_gets_its_pass_although_temporal_lost_its_store_and_nobody_worked(
+    stack: Stack, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workflows.due.BEHIND_AGAIN_S", 1.0)
+    tenant, settings = a_tenant(engine), settings_for(stack.temporal_address)
+    draft = an_open_draft(engine, tenant)
+
+    async def scenario() -> None:
+        submitted = an_accepted_submit(engine, tenant, "Notes")
+        async with a_worker(settings, activities_of(engine, settings)) as client:
+            await send(client, submitted, settings)
+            await until(lambda: all_succeeded(engine, [submitted]))
+            merge = an_accepted_command(
+                engine, tenant, OperationKind.MERGE, submitted.review_id or "", {"expected_review_version": 1}
+            )
+            await send(client, merge, settings)
+            await until(lambda: all_succeeded(engine, [merge]))
+        async with delivering(engine, settings):  # without a worker: told, and then lost with the store
+            client = await connect(settings)
+            told = client.get_workflow_handle(reconciliation_workflow_id(draft.draft_id))
+            await eventually(told.describe, lambda description: description.run_id is not None)
+        await asyncio.to_thread(restart_temporal_empty, stack)
+        async with a_service(engine, settings):
+            await until(lambda: base_version(engine, draft) == 1)
 
     run(scenario())
 
