@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
@@ -41,6 +42,41 @@ def test_a_review_is_judged_as_the_model_judges_it(
         assert states(model.current) | evaluation.final_states == states(verdict.world) | dict.fromkeys(
             memory_id for memory_id, state in evaluation.final_states.items() if state is None
         )
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(history=histories, proposed=proposals)
+def test_a_draft_alone_on_its_own_base_is_itself(
+    history: list[list[Draw]], proposed: list[tuple[int, list[Draw]]]
+) -> None:
+    model = a_model(history)
+    for draft in some_drafts(model, [(0, chosen) for _, chosen in proposed]):
+        evaluation = evaluate([a_proposed(0, draft)], around(model, [draft]))
+        (reconciliation,) = evaluation.reconciliations.values()
+        assert (reconciliation.conflicts, reconciliation.keeps_result, evaluation.texts) == ([], True, {})
+        assert all(each.proposed == each.draft and each.current == each.base for each in reconciliation.comparisons)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(history=histories, proposed=proposals)
+def test_an_evaluation_depends_on_nothing_but_what_it_is_given_and_drafts_on_results_alone(
+    history: list[list[Draw]], proposed: list[tuple[int, list[Draw]]]
+) -> None:
+    model = a_model(history)
+    drafts = some_drafts(model, proposed)
+    numbered = list(enumerate(drafts))
+    first = evaluate([a_proposed(*each) for each in numbered], around(model, drafts))
+    again = evaluate([a_proposed(*each) for each in numbered], around(model, drafts))
+    assert (first.states, first.reconciliations) == (again.states, again.reconciliations)
+    if all(touched(one).isdisjoint(touched(other)) for one, other in combinations(drafts, 2)):
+        turned = evaluate([a_proposed(*each) for each in reversed(numbered)], around(model, drafts))
+        assert turned.final_states == first.final_states
+        for draft_id, reconciliation in first.reconciliations.items():
+            assert turned.reconciliations[draft_id].comparisons == reconciliation.comparisons
+
+
+def touched(draft: ModelDraft) -> set[str]:
+    return {step.memory for step in draft.steps}
 
 
 @pytest.mark.parametrize("code", [None, *PRECEDENCE])
@@ -113,7 +149,7 @@ def an_operation(step: Step) -> DraftOperation:
 
 def around(model: Model, drafts: Sequence[ModelDraft]) -> Surroundings:
     bases = {draft.base for draft in drafts}
-    touched = {step.memory for draft in drafts for step in draft.steps}
+    named = {memory for draft in drafts for memory in touched(draft)}
     return Surroundings(
         version=model.version,
         current=states(model.current),
@@ -125,7 +161,7 @@ def around(model: Model, drafts: Sequence[ModelDraft]) -> Surroundings:
         },
         read={body_of(text).blob_id: text for text in BODIES}.__getitem__,
         is_free=lambda path: (
-            not any(collide(path, doc.path) for memory, doc in model.current.items() if memory not in touched)
+            not any(collide(path, doc.path) for memory, doc in model.current.items() if memory not in named)
         ),
         states_at=lambda memory_ids, version: {
             memory_id: state for memory_id, state in states(model.versions[version]).items() if memory_id in memory_ids
