@@ -83,7 +83,7 @@ def _once(
 ) -> CommandOutcome:
     org_id = OrganizationId(command.org_id)
     with engine.begin() as connection:
-        now = _now(connection, org_id) if takes_coordination else datetime.now(UTC)
+        now = time_of_turn(connection, org_id) if takes_coordination else datetime.now(UTC)
         operation = lock_operation(connection, org_id, OperationId(command.operation_id))
         if operation is None:
             return CommandOutcome(finished=True)
@@ -106,8 +106,8 @@ def _once(
         return _outcome(operation, succeeded=True)
 
 
-def _now(connection: Connection, org_id: OrganizationId) -> datetime:
-    """The time of everything the command writes: read under the coordination row, which a command takes first.
+def time_of_turn(connection: Connection, org_id: OrganizationId) -> datetime:
+    """The time of everything a command writes: read under the coordination row, which it takes first.
 
     Read before, a commit that waited for the row would carry an earlier time than the commit it follows.
     """

@@ -1,25 +1,15 @@
-"""Publish Reviews: one commit and one ref step each, or nothing at all (publication.md §4).
+"""Publish a Review: one commit and one ref step, or nothing at all (publication.md §4)."""
 
-The lane hands over batches; each merge in them is a transaction of its own.
-"""
-
-import time
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from sqlalchemy import Engine
-from sqlalchemy.exc import DBAPIError
-from temporalio import activity
-
-from activities.boundary import carry_out, is_transient
 from activities.confirming import refuse_or_propose
-from activities.messages import Command, PublishBatch, PublishedBatch
 from activities.recording import record_review, tell_drafts
 from activities.requests import MergeRequest
 from activities.scene import Scene, lock_scene, named_review, review_problems
 from activities.timers import skip_refused_publication
 from models.errors import ApprovalInvalidated, Problem, VersionConflict
-from models.identifiers import CommitId, MemoryId, OrganizationId, ReviewId, UserId, final_id
+from models.identifiers import CommitId, MemoryId, ReviewId, UserId, final_id
 from models.rules.approvals import Electorate, approvals_missing, require_merger
 from models.rules.evaluation import Evaluation
 from models.rules.hashes import bucket_of, result_hash
@@ -29,7 +19,7 @@ from models.store.commits import StoredCommit, advance_organization_ref, organiz
 from models.store.drafts import move_bases, set_status
 from models.store.events import append_event, append_project_commits
 from models.store.memories import states_at, write_states
-from models.store.operations import StoredOperation, mark_running
+from models.store.operations import StoredOperation
 from models.store.projections import (
     CommitCause,
     ProjectionChange,
@@ -47,53 +37,8 @@ from models.store.reviews import ReviewChange, change_review, insert_approval
 from models.store.transaction import Transaction
 from models.store.trees import rehash_organization
 
-BATCH_SHARE = 0.5
-"""A batch stops itself at this share of its start-to-close, and returns what is left (architecture.md §3)."""
-
 CLEAN_UP = (skip_refused_publication,)
 """What else a refused merge changes."""
-
-
-class PublicationActivities:
-    """The lane's activity, on one process's pool."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
-    # An exception thrown into a thread in the middle of a COMMIT would be worse than waiting for it.
-    @activity.defn(no_thread_cancel_exception=True)
-    def publish(self, batch: PublishBatch) -> PublishedBatch:
-        """Publish a batch in order, each merge alone; what is not finished comes back."""
-        stop_at = time.monotonic() + BATCH_SHARE * _start_to_close_s()
-        self._show_running(batch)
-        remaining: list[str] = []
-        review_ids: list[str] = []
-        for position, operation_id in enumerate(batch.operation_ids):
-            if time.monotonic() >= stop_at:
-                remaining.extend(batch.operation_ids[position:])
-                break
-            command = Command(org_id=batch.org_id, operation_id=operation_id)
-            outcome = carry_out(self._engine, command, publish_review, clean_up=CLEAN_UP)
-            if outcome.finished:
-                review_ids.append(outcome.review_id)
-            else:
-                remaining.append(operation_id)
-        return PublishedBatch(remaining=tuple(remaining), review_ids=tuple(dict.fromkeys(filter(None, review_ids))))
-
-    def _show_running(self, batch: PublishBatch) -> None:
-        try:
-            with self._engine.begin() as connection:
-                mark_running(connection, OrganizationId(batch.org_id), batch.operation_ids, "publishing")
-        except DBAPIError as error:
-            if not is_transient(error):
-                raise
-
-
-def _start_to_close_s() -> float:
-    allowed = activity.info().start_to_close_timeout
-    if allowed is None:
-        raise ValueError("publishing needs a start-to-close time-out")
-    return allowed.total_seconds()
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,8 +67,17 @@ def open_review(tx: Transaction, review_id: ReviewId, project_id: ProjectId, req
 
 def resubmit(tx: Transaction, operation: StoredOperation) -> ReviewBody:
     """Add a submission to the author's Review; members left out reopen."""
-    request = ResubmitRequest.model_validate(operation.request)
-    scene = lock_scene(tx, named_review(operation), others=[item.draft_id for item in request.drafts])
+    return submit_again(tx, named_review(operation), ResubmitRequest.model_validate(operation.request))
+
+
+def submit_again(tx: Transaction, review_id: ReviewId, request: ResubmitRequest) -> ReviewBody:
+    """Submit Drafts of the actor's as the next submission of the actor's Review.
+
+    Raises:
+        NotFound, Forbidden: there is no such Review or Draft of the actor's.
+        Problem: Review or Draft is not as it was named, or there is something in the way.
+    """
+    scene = lock_scene(tx, review_id, others=[item.draft_id for item in request.drafts])
     _require_author(tx, scene)
     drafts = named_drafts(tx, request.drafts, scene.drafts)
     problems = [

@@ -63,7 +63,7 @@ def read_function(route: Route, incoming: Incoming) -> ReadFunction:
 async def _answer(route: Route, incoming: Incoming) -> Response:
     if route.method != "GET":
         write = cast("WriteFunction", partial(_call, route, incoming))
-        run = run_trial if _is_trial(route, incoming) else run_write
+        run = partial(run_trial, only_reads=route.tried_by_reading) if _is_trial(route, incoming) else run_write
         done = await in_thread(partial(run, incoming, write))
         return done.response() if isinstance(done, Answer) else await _command_response(route, incoming, done)
     found = await in_thread(partial(run_read, incoming, read_function(route, incoming)))

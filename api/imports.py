@@ -162,6 +162,7 @@ def list_import_files(call: Read, import_id: str) -> Answer:
     accepts=StartImport,
     answers=ImportBody,
     tried=ImportTrial,
+    tried_by_reading=True,
     problems=(ProjectArchived, OperationInvalid, *OVERTAKEN),
 )
 def start_import(call: Write, import_id: str) -> StoredOperation | Answer:

@@ -12,6 +12,8 @@ from activities.requests import (
     SubmitRequest,
     WithdrawRequest,
 )
+from activities.trials import try_merge, try_resubmission, try_submission
+from api.answers import Answer, answer
 from api.calls import Write
 from api.headers import require_match
 from api.lookups import find_project, find_review, require_author_or_administrator
@@ -42,14 +44,17 @@ from models.errors import (
 from models.identifiers import CandidateId, CommitId, DraftId, ProjectId, ReviewId, new_review_id
 from models.rules.approvals import require_approver, require_merger
 from models.schemas.commits import NO_COMMIT
+from models.schemas.common import DryRunQuery
 from models.schemas.reviews import (
     CreateReview,
     DecideReview,
     DraftReferenceInput,
     MergeResult,
     MergeReview,
+    MergeTrial,
     ResubmitReview,
     ReviewBody,
+    ReviewTrial,
     WithdrawReview,
 )
 from models.store.commits import organization_ref
@@ -84,9 +89,10 @@ SUBMISSION_PROBLEMS = (
     accepts=CreateReview,
     answers=ReviewBody,
     status=201,
+    tried=ReviewTrial,
     problems=(NotFound, *SUBMISSION_PROBLEMS),
 )
-def create_review(call: Write) -> StoredOperation:
+def create_review(call: Write) -> StoredOperation | Answer:
     """Submit Drafts of one project and author, in order; the Review exists once the operation has succeeded."""
     named = Mentions.of(call)
     project_id = named.id("project_id")
@@ -94,13 +100,15 @@ def create_review(call: Write) -> StoredOperation:
     _require_own_drafts(call, named)
     if access is not None:
         access.require_write()
-    body = call.body(CreateReview)
+    body = call.body(CreateReview, query=DryRunQuery)
     request = SubmitRequest(
         title=body.title,
         description=body.description,
         drafts=_references(body.drafts),
         publish_at=body.publish_at,
     )
+    if call.dry_run:
+        return answer(try_submission(call.tx, ProjectId(body.project_id), request))
     return _accept(call, OperationKind.SUBMIT, ProjectId(body.project_id), new_review_id(), request)
 
 
@@ -109,22 +117,25 @@ def create_review(call: Write) -> StoredOperation:
     "/reviews/{review_id}/submissions",
     accepts=ResubmitReview,
     answers=ReviewBody,
+    tried=ReviewTrial,
     problems=(ReviewClosed, *SUBMISSION_PROBLEMS),
 )
-def resubmit_review(call: Write, review_id: str) -> StoredOperation:
+def resubmit_review(call: Write, review_id: str) -> StoredOperation | Answer:
     """Submit again, by the author: from open, approved or rejected; Drafts left out reopen."""
     review, access = find_review(call, review_id)
     if review.author_id != call.principal.user_id:
         raise Forbidden("Only the Review's author resubmits it.")
     _require_own_drafts(call, Mentions.of(call))
     access.require_write()
-    body = call.body(ResubmitReview)
+    body = call.body(ResubmitReview, query=DryRunQuery)
     request = ResubmitRequest(
         expected_review_version=body.expected_review_version,
         drafts=_references(body.drafts),
         title=body.title,
         description=body.description,
     )
+    if call.dry_run:
+        return answer(try_resubmission(call.tx, review.review_id, request))
     return _accept_for(call, OperationKind.RESUBMIT, review, request)
 
 
@@ -176,6 +187,7 @@ def decide_review(call: Write, review_id: str) -> StoredOperation:
     accepts=MergeReview,
     answers=MergeResult,
     if_match_optional=True,
+    tried=MergeTrial,
     problems=(
         SelfApproval,
         ReviewClosed,
@@ -189,14 +201,14 @@ def decide_review(call: Write, review_id: str) -> StoredOperation:
         ApprovalsMissing,
     ),
 )
-def merge_review(call: Write, review_id: str) -> StoredOperation:
+def merge_review(call: Write, review_id: str) -> StoredOperation | Answer:
     """Publish a Review, by owners and admins: one commit, or none at all. `If-Match` may name the current org Ref."""
     review, access = find_review(call, review_id)
     access.require_administrator()
     call.require_permission("write")
     electorate = electorate_of(call.connection, review)
     require_merger(electorate, call.principal.user_id, counted_approvers(call.connection, review, electorate))
-    body = call.body(MergeReview)
+    body = call.body(MergeReview, query=DryRunQuery)
     expected = call.if_match_ref_if_given()
     current, _ = organization_ref(call.connection, call.principal.org_id)
     require_match("organization", expected, current or NO_COMMIT)
@@ -205,6 +217,8 @@ def merge_review(call: Write, review_id: str) -> StoredOperation:
         expected_result_hash=body.expected_result_hash,
         expected_org_commit_id=None if expected is None else CommitId(expected),
     )
+    if call.dry_run:
+        return answer(try_merge(call.tx, review.review_id, request))
     return _accept_for(call, OperationKind.MERGE, review, request)
 
 

@@ -24,12 +24,12 @@
         ...                                                          # as above, up to 412; nothing is locked or changed
         return accept_operation(call.tx, kind=OperationKind.MERGE, ...)  # 202, or the outcome with `Prefer: wait`
 
-    @routes.command("POST", "/imports/{import_id}/start", accepts=StartImport, answers=ImportBody, tried=ImportTrial)
-    def start_import(call: Write, import_id: str) -> StoredOperation | Answer:  # may be tried by `?dry_run=true`
+    @routes.command("POST", "/reviews", accepts=CreateReview, answers=ReviewBody, tried=ReviewTrial)
+    def create_review(call: Write) -> StoredOperation | Answer:      # may be tried by `?dry_run=true`
         ...                                                          # as above, with `call.body(…, query=DryRunQuery)`
         if call.dry_run:                                             # rolled back, whatever it wrote
             return answer(trial)                                     # `tried`, with 200, or the same problem
-        return accept_operation(call.tx, kind=OperationKind.IMPORT, ...)
+        return accept_operation(call.tx, kind=OperationKind.SUBMIT, ...)
 
 Functions are plain `def`, run in a thread, and get the path's parameters by name, as strings. They never commit and
 never catch a Problem to answer it. Authentication, Idempotency-Key, deadlock retries, waiting and problem documents
@@ -80,6 +80,7 @@ class Route:
     conditional: bool = False
     is_command: bool = False
     tried: type[BaseModel] | None = None
+    tried_by_reading: bool = False
     tag: str = ""
     is_stream: bool = False
     deprecated: bool = False
@@ -147,11 +148,13 @@ class Routes:
         if_match: bool = False,
         if_match_optional: bool = False,
         etag: bool = False,
+        tried: type[BaseModel] | None = None,
     ) -> Callable[[WriteHandler[P]], WriteHandler[P]]:
         """A synchronous change; 201 for a POST, 204 when it answers nothing, else 200, unless `status` says so.
 
         `if_match` documents the precondition, which the function asks for by `call.if_match_version()`;
-        `if_match_optional` one that may be left out (`call.if_match_version_if_given()`).
+        `if_match_optional` one that may be left out (`call.if_match_version_if_given()`). `tried` is what the function
+        answers, with 200, where `call.dry_run` is set.
         """
         usual = 204 if answers is None else 201 if method == "POST" else 200
         return self._registered(
@@ -165,6 +168,8 @@ class Routes:
                 if_match=if_match,
                 if_match_optional=if_match_optional,
                 etag=etag,
+                query=NoParameters if tried is None else DryRunQuery,
+                tried=tried,
             )
         )
 
@@ -180,11 +185,13 @@ class Routes:
         if_match: bool = False,
         if_match_optional: bool = False,
         tried: type[BaseModel] | None = None,
+        tried_by_reading: bool = False,
     ) -> Callable[[CommandHandler[P]], CommandHandler[P]]:
         """A workflow command: the function accepts an operation; `status` is that of its result when waited for.
 
         `problems` includes the codes that only its operation can end with. `tried` is what the function answers
-        itself, at once and with 200, where `call.dry_run` is set.
+        itself, at once and with 200, where `call.dry_run` is set: what the command does, under its locks and rolled
+        back, or, `tried_by_reading`, what it finds out from one snapshot.
         """
         return self._registered(
             Route(
@@ -199,6 +206,7 @@ class Routes:
                 is_command=True,
                 query=NoParameters if tried is None else DryRunQuery,
                 tried=tried,
+                tried_by_reading=tried_by_reading,
             )
         )
 

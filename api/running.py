@@ -84,17 +84,23 @@ def run_write(incoming: Incoming, function: WriteFunction) -> Answer | Accepted:
     return _retried(partial(_write, incoming, function))
 
 
-def run_trial(incoming: Incoming, function: WriteFunction) -> Answer:
-    """Answer what a command would come to: from one snapshot, in a transaction that is rolled back.
+def run_trial(incoming: Incoming, function: WriteFunction, *, only_reads: bool) -> Answer:
+    """Answer what a command would come to, in a transaction that is rolled back.
 
     Nothing is stored, so no Idempotency-Key is either: the command itself may come with the same one later.
+
+    Args:
+        incoming: the request.
+        function: the route's.
+        only_reads: whether it reads from one snapshot; otherwise it does what the command does, and under its locks.
     """
-    return _retried(partial(_try, incoming, function))
+    return _retried(partial(_try, incoming, function, only_reads=only_reads))
 
 
-def _try(incoming: Incoming, function: WriteFunction) -> Answer:
+def _try(incoming: Incoming, function: WriteFunction, *, only_reads: bool) -> Answer:
     with incoming.services.engine.connect() as connection:
-        connection.execution_options(isolation_level="REPEATABLE READ")
+        if only_reads:
+            connection.execution_options(isolation_level="REPEATABLE READ")
         principal = authenticate(connection, incoming)
         tx = Transaction(connection, principal.org_id, principal.user_id, incoming.request_id)
         outcome = _perform(function, Write(incoming, principal, connection, tx, dry_run=True))

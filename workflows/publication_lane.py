@@ -6,8 +6,8 @@ from temporalio import workflow
 from temporalio.exceptions import FailureError
 
 with workflow.unsafe.imports_passed_through():
+    from activities.lane import PublicationActivities
     from activities.messages import Command, PublishBatch, PublishedBatch
-    from activities.publication import PublicationActivities
     from workflows.ids import review_workflow_id
     from workflows.patience import FIRST_PAUSE, LONGEST_PAUSE, TRANSACTION
     from workflows.states import LaneState

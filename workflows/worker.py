@@ -15,8 +15,8 @@ from temporalio.service import RPCError
 from temporalio.worker import Worker
 
 from activities.imports import ImportActivities
+from activities.lane import PublicationActivities
 from activities.projections import ProjectionActivities
-from activities.publication import PublicationActivities
 from activities.reconciling import ReconciliationActivities
 from activities.retention import RetentionActivities
 from activities.reviews import ReviewActivities

@@ -173,10 +173,9 @@ class OperationContent(BaseModel):
     description: str | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
-class DraftOperationBody(BaseModel):
-    """One step of a Draft; only the members of its action are there."""
+class DraftOperationFacts(BaseModel):
+    """What one step of a Draft does; only the members of its action are there."""
 
-    operation_id: str
     index: int
     action: Literal["create", "update", "rename", "delete", "restore"]
     memory_id: str
@@ -185,10 +184,15 @@ class DraftOperationBody(BaseModel):
     content: OperationContent | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
-class DraftListItem(BaseModel):
-    """A Draft without its operations."""
+class DraftOperationBody(DraftOperationFacts):
+    """One step of a Draft; only the members of its action are there."""
 
-    draft_id: str
+    operation_id: str
+
+
+class DraftFacts(BaseModel):
+    """What a Draft is and how it stands."""
+
     project_id: str
     author_id: str
     title: str
@@ -201,10 +205,23 @@ class DraftListItem(BaseModel):
     updated_at: Instant
 
 
+class DraftListItem(DraftFacts):
+    """A Draft without its operations."""
+
+    draft_id: str
+
+
 class DraftBody(DraftListItem):
     """A Draft with its operations."""
 
     operations: list[DraftOperationBody]
+
+
+class DraftTrial(DraftFacts):
+    """The Draft that would be made."""
+
+    dry_run: Literal[True]
+    operations: list[DraftOperationFacts]
 
 
 class DiscardedDraft(BaseModel):

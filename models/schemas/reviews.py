@@ -217,14 +217,19 @@ class ReviewDiff(BaseModel):
     memories: list[MemoryDifference]
 
 
-class ApprovalBody(BaseModel):
-    """One person's approval of exactly one result."""
+class ApprovalFacts(BaseModel):
+    """Whose approval of which result."""
 
-    approval_id: str
     actor_id: str
     submission: int
     result_hash: str
     created_at: Instant
+
+
+class ApprovalBody(ApprovalFacts):
+    """One person's approval of exactly one result."""
+
+    approval_id: str
 
 
 class TimelineEvent(BaseModel):
@@ -265,10 +270,9 @@ class Mergeability(BaseModel):
     deletes: list[MemoryAtPath]
 
 
-class ReviewListItem(BaseModel):
-    """A Review without timeline and mergeability."""
+class ReviewFacts(BaseModel):
+    """What a Review is and how it stands."""
 
-    review_id: str
     project_id: str
     author_id: str
     title: str
@@ -279,11 +283,17 @@ class ReviewListItem(BaseModel):
     drafts: list[ReviewDraft]
     submission: int
     submissions: list[SubmissionBody]
-    approvals: list[ApprovalBody]
     result_hash: str
     publish_at: Instant | None
     created_at: Instant
     updated_at: Instant
+
+
+class ReviewListItem(ReviewFacts):
+    """A Review without timeline and mergeability."""
+
+    review_id: str
+    approvals: list[ApprovalBody]
 
 
 class ReviewBody(ReviewListItem):
@@ -302,14 +312,41 @@ class CreatedMemory(BaseModel):
     path: str
 
 
-class MergeResult(BaseModel):
+class MergeFacts(BaseModel):
     """What a merge did."""
 
-    review: ReviewBody
-    commit_id: str | None
     applied_operation_count: int
     already_published: bool
     created: list[CreatedMemory]
+
+
+class MergeResult(MergeFacts):
+    """What a merge did, to which Review and by which commit."""
+
+    review: ReviewBody
+    commit_id: str | None
+
+
+class TriedReview(ReviewFacts):
+    """A Review as a command would leave it; it has no id yet where the command would make it."""
+
+    review_id: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    approvals: list[ApprovalFacts]
+    timeline: list[TimelineEvent]
+    mergeability: Mergeability
+
+
+class ReviewTrial(TriedReview):
+    """What a submission would come to; nothing of it is stored."""
+
+    dry_run: Literal[True]
+
+
+class MergeTrial(MergeFacts):
+    """What a merge would do; nothing of it is stored."""
+
+    dry_run: Literal[True]
+    review: TriedReview
 
 
 class CommentBody(BaseModel):

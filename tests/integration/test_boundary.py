@@ -12,8 +12,9 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from activities.boundary import carry_out, is_transient
+from activities.lane import PublicationActivities
 from activities.messages import Command, PublishBatch
-from activities.publication import PublicationActivities, publish_review
+from activities.publication import publish_review
 from models.store.operations import MAX_FAILURES, StoredOperation
 from tests.commands import (
     a_decision,
@@ -193,7 +194,7 @@ def test_a_batch_returns_what_is_left_and_the_reviews_that_changed(
     reviews = [a_review(place, a_draft(place, creates(f"{number}.md"))) for number in range(4)]
     operations = [a_merge(place, review_id) for review_id in reviews]
     poisoned(place, operations[2], "request = '{}'")
-    monkeypatch.setattr("activities.publication._start_to_close_s", lambda: 30.0)
+    monkeypatch.setattr("activities.lane._start_to_close_s", lambda: 30.0)
     batch = PublishBatch(org_id=place.org_id, operation_ids=tuple(op.operation_id for op in operations))
     published_batch = PublicationActivities(engine).publish(batch)
     assert published_batch.remaining == (operations[2].operation_id,)
@@ -204,7 +205,7 @@ def test_a_batch_returns_what_is_left_and_the_reviews_that_changed(
 def test_a_batch_that_has_no_time_left_returns_all_of_it(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     place = an_organization(engine)
     operation = a_merge(place, a_review(place, a_draft(place, creates("a.md"))))
-    monkeypatch.setattr("activities.publication._start_to_close_s", lambda: 0.0)
+    monkeypatch.setattr("activities.lane._start_to_close_s", lambda: 0.0)
     batch = PublishBatch(org_id=place.org_id, operation_ids=(operation.operation_id,))
     assert PublicationActivities(engine).publish(batch).remaining == batch.operation_ids
     assert operation_now(place, operation).status == "running"

@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import Engine
 
 from activities.closing import close_user_work
+from activities.lane import PublicationActivities
 from activities.messages import PublishBatch
-from activities.publication import PublicationActivities
 from models.errors import Problem
 from models.identifiers import MemoryId, ProjectId, UserId
 from models.store.locks import DraftRow, lock_coordination
@@ -168,7 +168,7 @@ def test_an_operation_carried_out_by_three_workers_at_once_has_one_effect(engine
 
 
 def test_two_lanes_by_accident_do_no_harm(engine: Engine, pool: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("activities.publication._start_to_close_s", lambda: 30.0)
+    monkeypatch.setattr("activities.lane._start_to_close_s", lambda: 30.0)
     place = an_organization(pool)
     operations = [a_merge(place, a_review(place, a_draft(place, creates(f"{number}.md")))) for number in range(30)]
     ids = [operation.operation_id for operation in operations]
