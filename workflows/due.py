@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Self
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from models.settings import Settings
@@ -79,19 +79,15 @@ class DueReader:
                 max_retry_s=self._settings.delivery_max_retry_s,
             )
             reviews = reviews_to_refresh(connection, limit=CLAIM_LIMIT, merged_for_s=REFRESH_MERGED_AFTER_S)
-        return operations, reviews, self._claim_behind()
+            return operations, reviews, self._claim_behind(connection)
 
-    def _claim_behind(self) -> list[BehindDue]:
-        """Drafts that a publication left behind; in a transaction of its own, which ends at once.
-
-        An idle installation is asked every two seconds, by one look into an index for each organization.
-        """
+    def _claim_behind(self, connection: Connection) -> list[BehindDue]:
+        """Drafts that a publication left behind, every two seconds: a look into an index for each organization."""
         now = time.monotonic()
         if now < self._behind_at:
             return []
         self._behind_at = now + BEHIND_POLL_S
-        with self._engine.begin() as connection:
-            return claim_behind(connection, limit=BEHIND_LIMIT, again_after_s=BEHIND_AGAIN_S)
+        return claim_behind(connection, limit=BEHIND_LIMIT, again_after_s=BEHIND_AGAIN_S)
 
     def _not_recorded(self, reviews: Sequence[RefreshDue]) -> list[RefreshDue]:
         """Reviews that asked for a refresh a moment ago already, each again at a distance of seconds."""
