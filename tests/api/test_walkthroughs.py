@@ -12,7 +12,7 @@ import pytest
 
 from tests.client import Client, Organization, a_project, an_organization, items, ok
 from tests.import_command import import_environment
-from tests.proposals import a_draft, a_review, creates, listed
+from tests.proposals import a_draft, a_review, creates, listed, published
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -20,7 +20,9 @@ COLLEAGUE, PUBLISH, RETRY = (
     ROOT / "docs" / "how-to" / f"{name}.md" for name in ("add-a-colleague", "publish-a-change", "retry-safely")
 )
 IMPORT = ROOT / "docs" / "how-to" / "import-a-folder.md"
+DELTAS = ROOT / "docs" / "how-to" / "follow-by-deltas.md"
 POLICIES = ROOT / "docs" / "how-to" / "set-review-policies.md"
+FOLLOW = ROOT / "docs" / "how-to" / "follow-changes.md"
 EXPORT = ROOT / "docs" / "how-to" / "export-a-snapshot.md"
 WHERE = re.compile(r"^API=\S+ TOKEN=.*$", re.MULTILINE)
 
@@ -67,6 +69,30 @@ def test_the_page_on_policies_sets_each_schedules_a_review_and_takes_all_back(ap
     assert printed[-1] == "6"
     assert ok(organization.owner.get(f"/reviews/{review['review_id']}"))["publish_at"] == printed[-2]
     assert ok(organization.owner.get("/admin/organization"))["path_owners"] == []
+
+
+def test_the_page_on_following_changes_reads_awaits_and_streams_them(api: Client) -> None:
+    organization = an_organization(api)
+
+    read, awaited, streamed, of_drafts, batch = _paste(organization, *_blocks(FOLLOW)).splitlines()
+
+    assert "project.created" in read
+    assert awaited == "draft.created"
+    assert json.loads(streamed.removeprefix("data: "))["kind"] == "draft.created"
+    assert (of_drafts, batch) == ("created", "accepted once")
+
+
+def test_the_page_on_deltas_asks_what_there_is_and_reads_the_past(api: Client) -> None:
+    organization = an_organization(api)
+    project_id = a_project(organization.owner)
+    [known] = published(organization.owner, project_id, creates("a.md"))
+    commit_id = items(organization.owner.get("/org/commits"))[0]["commit_id"]
+
+    whole, none, upserted, then, history = _paste(organization, *_blocks(DELTAS)).splitlines()
+
+    assert (whole, none, upserted, then) == (f"/v1/api/commits/{commit_id}", "None", "[]", commit_id)
+    assert f"'commit_id': '{commit_id}'" in history
+    assert [each["memory_id"] for each in items(organization.owner.get("/org/memories"))] == [known]
 
 
 def test_the_page_on_colleagues_lets_one_person_propose_and_another_decide(api: Client) -> None:
