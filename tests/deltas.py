@@ -1,25 +1,24 @@
-"""Deltas as a client applies them."""
+"""Deltas as a client applies them, by the code that docs/how-to/follow-by-deltas.md gives it."""
+
+import re
+from pathlib import Path
 
 from tests.client import Client, Json, items, ok
 from tests.hash_reference import verify
-from tests.proposals import inside, listed, texts
+from tests.proposals import inside, listed
+
+PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "follow-by-deltas.md"
 
 
 def applied(snapshot: Json, delta: Json) -> Json:
-    """The snapshot that a delta makes of its base, by nothing but what the contract says of it."""
-    assert inside(snapshot, "commit")["commit_id"] == delta["base"]
-    entries = {str(entry["id"]): entry for entry in listed(inside(snapshot, "tree"), "entries")}
-    for entry_id in texts(delta, "removed"):
-        del entries[entry_id]
-    entries |= {str(entry["id"]): entry for entry in listed(delta, "upserted")}
-    contents = {str(blob["blob_id"]): blob for blob in [*listed(snapshot, "blobs"), *listed(delta, "blobs")]}
-    used = {str(entry["blob_id"]) for entry in entries.values()}
-    return {
-        "commit": delta["commit"],
-        "tree": {"tree_id": delta["tree_id"], "entries": [entries[each] for each in sorted(entries)]},
-        "blobs": [contents[each] for each in sorted(used)],
-        "project_org_selection": delta["project_org_selection"],
-    }
+    """What the code that the documentation gives to clients makes of a snapshot and a delta."""
+    [block] = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    names: dict[str, object] = {}
+    exec(block, names)  # noqa: S102  (the page's own code is what is tested)
+    published = names["apply"]
+    assert callable(published)
+    result: Json = published(snapshot, delta)
+    return result
 
 
 def by_id(snapshot: Json) -> Json:
@@ -48,6 +47,7 @@ def commit_id(snapshot: Json) -> str:
 
 def require_exact(base: Json, target: Json, given: Json) -> None:
     """Assert that a delta makes exactly the target of the base, and brings nothing that the base has."""
+    assert given["base"] == commit_id(base)
     assert by_id(applied(base, given)) == by_id(target)
     verify(applied(base, given))
     held = {str(blob["blob_id"]) for blob in listed(base, "blobs")}
