@@ -72,7 +72,7 @@ class Model:
 def apply(world: World, step: Step) -> bool:
     """Do one step to a world; False, and nothing done, when its target is not there."""
     path = None if step.path is None else unicodedata.normalize("NFC", step.path)
-    if step.action == "create":
+    if step.action in ("create", "restore"):
         world[step.memory] = Doc(path or "", step.description or "", step.body or "")
         return True
     there = world.get(step.memory)

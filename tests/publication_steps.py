@@ -1,6 +1,6 @@
 """Random steps for Drafts: few paths that collide in every way, and few values, so that things meet."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from hypothesis import strategies as st
 
@@ -16,11 +16,16 @@ Draw = tuple[int, int, int]
 draws = st.tuples(st.integers(0, 5), st.integers(0, 7), st.integers(0, 8))
 
 
-def step_of(draw: Draw, known: Iterable[str]) -> Step:
-    """The step that a draw stands for; of a create the id is not known yet."""
+def step_of(draw: Draw, known: Iterable[str], archived: Sequence[str] = ()) -> Step:
+    """The step that a draw stands for; of a create the id is not known yet.
+
+    Where something is archived, some creates bring that back instead.
+    """
     action, target, value = draw
     path, body, description = PATHS[value], BODIES[value % len(BODIES)], DESCRIPTIONS[value % len(DESCRIPTIONS)]
     memories = sorted(known)
+    if action == 1 and archived:
+        return Step("restore", archived[target % len(archived)], path, description, body)
     if action <= 1 or not memories:
         return Step("create", "new", path, description, body)
     memory = memories[target % len(memories)]

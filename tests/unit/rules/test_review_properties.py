@@ -99,7 +99,8 @@ def a_model(history: list[list[Draw]]) -> Model:
         world = dict(model.current)
         for position, draw in enumerate(chosen):
             changed = dict(world)
-            step = step_of(draw, changed)
+            archived = sorted({memory for version in model.versions for memory in version} - changed.keys())
+            step = step_of(draw, changed, archived)
             memory = f"mem_{number}{position}" if step.action == "create" else step.memory
             if apply(changed, replace(step, memory=memory)) and not is_crowded(changed, memory):
                 world = changed
@@ -114,15 +115,18 @@ def is_crowded(world: World, memory: str) -> bool:
 
 
 def some_drafts(model: Model, proposed: list[tuple[int, list[Draw]]]) -> list[ModelDraft]:
-    """Drafts whose steps name what their base holds, or what any of them creates."""
+    """Drafts whose steps name what their base holds or has lost, or what any of them creates."""
     created = [
         f"mem_new{number}{position}" for number, (_, chosen) in enumerate(proposed) for position in range(len(chosen))
     ]
     drafts: list[ModelDraft] = []
     for number, (behind, chosen) in enumerate(proposed):
         draft = ModelDraft(max(0, model.version - behind))
+        base = model.versions[draft.base]
+        gone = sorted({memory for world in model.versions[: draft.base] for memory in world} - base.keys())
         for position, draw in enumerate(chosen):
-            step = step_of(draw, [*model.versions[draft.base], *created])
+            back = [step.memory for step in draft.steps if step.action == "restore"]
+            step = step_of(draw, [*base, *created, *back], [memory for memory in gone if memory not in back])
             if step.action == "create":
                 step = replace(step, memory=f"mem_new{number}{position}")
             draft.steps.append(step)
@@ -140,7 +144,7 @@ def an_operation(step: Step) -> DraftOperation:
     return DraftOperation(
         Action(step.action),
         memory_id,
-        path=path if step.action == "create" else None,
+        path=path if step.action in ("create", "restore") else None,
         new_path=path if step.action == "rename" else None,
         body=None if step.body is None else body_of(step.body),
         description=step.description,
