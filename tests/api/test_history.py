@@ -69,6 +69,27 @@ def test_a_history_tells_what_changed_newest_first_and_leaves_out_what_did_not_t
     assert shown[0]["content_hash"] == shown[1]["content_hash"] != shown[2]["content_hash"]
 
 
+def test_what_comes_back_is_told_with_what_is_other_than_it_was(api: Client) -> None:
+    organization, project_id = a_place(api)
+    owner = organization.owner
+    [known] = published(owner, project_id, creates("a.md", "one\n", "About"))
+    published(owner, project_id, deletes(known))
+    published(owner, project_id, {"action": "restore", "memory_id": known})
+    published(owner, project_id, deletes(known))
+    back: Json = {"action": "restore", "memory_id": known, "path": "b.md", "content": {"description": "Other"}}
+    published(owner, project_id, back)
+    assert changes(owner, known) == [
+        (5, ["restored", "description", "path"]),
+        (4, ["deleted"]),
+        (3, ["restored"]),
+        (2, ["deleted"]),
+        (1, ["created"]),
+    ]
+    statuses = [inside(ok(owner.get(f"/org/memories/{known}", at=f"v{v}")), "memory")["status"] for v in range(1, 6)]
+    assert statuses == ["active", "archived", "active", "archived", "active"]
+    assert items(owner.get("/org/memories", at="v4", status="archived"))[0]["path"] == "a.md"
+
+
 def test_a_history_pages_completely_while_it_goes_on(api: Client) -> None:
     organization, project_id = a_place(api)
     owner = organization.owner

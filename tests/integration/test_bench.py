@@ -10,12 +10,14 @@ from bench.lane import measure_lane
 from bench.latency import measure_latency
 from bench.measuring import Schedule
 from bench.merging import Extent, measure_merges
+from bench.organizations import a_library
+from bench.snapshots import Served, memory, sizes, times
 from bench.starting import measure_start
 from bench.text_merge import measure_text_merges
 from models.database import build_engine
 from models.settings import Settings
 from tests.client import Client
-from tests.stack import Service, Stack
+from tests.stack import Service, Stack, start_api
 
 ONCE = Schedule(rounds=1, repeats=1, warm_up=0)
 
@@ -50,6 +52,18 @@ def test_commands_are_measured_against_an_empty_workflow(
 def test_a_lane_is_measured_against_a_loop(stack: Stack, engine: Engine, worker: Service) -> None:
     comparison = measure_lane(stack, engine, engine, merges=3, rounds=1, warm_up=1)
     assert len(comparison.ratios) == 1
+
+
+def test_deltas_and_snapshots_are_measured_by_size_memory_and_time(engine: Engine, stack: Stack) -> None:
+    service = start_api(stack)
+    try:
+        served = Served(engine, service)
+        assert len(sizes(served, 50)) == 1 + 2
+        library = a_library(engine, 50)
+        assert len(memory(served, [library])) == 1 + 2
+        assert [len(comparison.ratios) for comparison in times(served, library, ONCE)] == [1, 1]
+    finally:
+        service.stop()
 
 
 @pytest.mark.long
