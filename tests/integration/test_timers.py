@@ -1,12 +1,13 @@
 """Reminder, expiry and scheduled publication: when they are due, and that each happens once (publication.md §4)."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from sqlalchemy import Engine
 
 from models.errors import Forbidden, ReviewClosed
-from tests.commands import a_review, carried_out, decided, merged, resubmitted, review, withdrawn
+from tests.commands import a_merge, a_review, carried_out, decided, merged, resubmitted, review, withdrawn
 from tests.invariants import check_invariants
 from tests.policies import (
     expires_after,
@@ -249,6 +250,20 @@ def test_a_review_that_was_merged_before_its_merge_fell_due_stays_as_it_is(engin
     before = happened(place, review_id)
     assert (carried_out(place, merge).problem or {})["code"] == "review_closed"
     assert happened(place, review_id) == before
+    check_invariants(engine, place.org_id)
+
+
+def test_a_direct_merge_and_the_one_that_fell_due_publish_once_between_them(engine: Engine) -> None:
+    place = an_organization(engine)
+    for number in range(5):
+        review_id = a_review(place, a_draft(place, creates(f"{number}.md")))
+        scheduled(place, review_id, from_now(60))
+        decided(place, review_id, "approved")
+        timers_run(place, review_id, at=from_now(61))
+        (due,), direct = scheduled_merges(place, review_id), a_merge(place, review_id)
+        outcomes = together(partial(carried_out, place, due), partial(carried_out, place, direct))
+        assert sorted(outcome.status for outcome in outcomes) == ["failed", "succeeded"]
+    assert len(tree(place)) == 5
     check_invariants(engine, place.org_id)
 
 
