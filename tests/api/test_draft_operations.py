@@ -117,7 +117,12 @@ def ascii_json(body: Json) -> bytes:
 INVALID_REQUESTS: list[tuple[list[object], str, str]] = [
     ([], "operations", "too_short"),
     ([creates("a.md")] * 1_001, "operations", "too_long"),
-    ([{"action": "restore", "memory_id": "mem_1"}], "operations[0].action", "not_allowed"),
+    ([{"action": "revive", "memory_id": "mem_1"}], "operations[0].action", "not_allowed"),
+    ([{"action": "restore"}], "operations[0].memory_id", "missing"),
+    ([{"action": "restore", "path": "a.md"}], "operations[0].memory_id", "missing"),
+    ([{"action": "restore", "memory_id": "m", "content": {}}], "operations[0].content", "empty"),
+    ([{"action": "restore", "memory_id": "m", "new_path": "a.md"}], "operations[0].new_path", "unknown"),
+    ([{"action": "restore", "memory_id": "m", "path": "a" * 513}], "operations[0].path", "too_long"),
     ([{"memory_id": "mem_1"}], "operations[0].action", "missing"),
     ([{"action": "delete"}], "operations[0]", "one_target"),
     ([creates("fine.md"), {"action": "delete", "memory_id": "m", "path": "a"}], "operations[1]", "one_target"),
