@@ -17,20 +17,24 @@ class BehindDue:
     project_id: str
 
 
-# `greatest(…)` is what the index is ordered by, so that an organization without such Drafts costs one look into it.
-# Organizations take turns, and Drafts that were asked for in vain come after those that nobody has asked for yet.
+# What the index is ordered by comes first, so that an organization without such Drafts costs one look into it, however
+# many it has. Organizations take turns; Drafts that were asked for in vain are left out until their time is up.
 CLAIM_BEHIND = text("""
     with behind as (
-        select d.org_id, d.draft_id from organization_refs r
+        select d.org_id, d.draft_id
+        from organization_refs r
+        cross join (values ('submitted'), ('open')) as unfinished(status)
         cross join lateral (
             select d.org_id, d.draft_id, d.status,
-                   row_number() over (order by d.status desc, d.reconcile_at nulls first, d.draft_id) as turn
+                   row_number() over (order by greatest(d.base_version, d.reconciled_version)) as turn
             from drafts d
-            where d.org_id = r.org_id and d.status in ('open', 'submitted')
+            where d.org_id = r.org_id and d.status = unfinished.status and d.status in ('open', 'submitted')
               and greatest(d.base_version, d.reconciled_version) < r.version and d.created_at <= r.updated_at
               and (d.reconcile_at is null or d.reconcile_at <= statement_timestamp())
-            order by d.status desc, d.reconcile_at nulls first, d.draft_id limit :limit
+            order by greatest(d.base_version, d.reconciled_version) limit :limit
         ) d
+        where cast(:published_within_s as float) is null
+           or r.updated_at > statement_timestamp() - make_interval(secs => :published_within_s)
         order by d.status desc, d.turn limit :limit
     ),
     claimed as (
@@ -44,7 +48,9 @@ CLAIM_BEHIND = text("""
 """)
 
 
-def claim_behind(connection: Connection, *, limit: int, again_after_s: float) -> list[BehindDue]:
+def claim_behind(
+    connection: Connection, *, limit: int, again_after_s: float, published_within_s: float | None = None
+) -> list[BehindDue]:
     """Drafts that fell behind by a publication and were not compared with it, submitted ones first.
 
     Each is claimed by one process. It changes nothing that anybody sees of a Draft, its version included. One whose
@@ -54,8 +60,10 @@ def claim_behind(connection: Connection, *, limit: int, again_after_s: float) ->
         connection: its transaction ends at once; a Draft that somebody has locked is left to the next claim.
         limit: at most so many.
         again_after_s: how long whoever is told has time before a Draft is claimed again.
+        published_within_s: look only where something was published lately; None: everywhere.
     """
-    rows = connection.execute(CLAIM_BEHIND, {"limit": limit, "again_after_s": again_after_s}).all()
+    names = {"limit": limit, "again_after_s": again_after_s, "published_within_s": published_within_s}
+    rows = connection.execute(CLAIM_BEHIND, names).all()
     return [BehindDue(*row[:3]) for row in sorted(rows, key=lambda row: row.status, reverse=True)]
 
 

@@ -26,6 +26,7 @@ class Draft(SQLModel, table=True):
         Index(
             "ix_drafts_unfinished",
             "org_id",
+            "status",
             text("greatest(base_version, reconciled_version)"),
             postgresql_where=text("status in ('open', 'submitted')"),
         ),

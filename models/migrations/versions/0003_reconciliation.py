@@ -141,7 +141,7 @@ def _drafts() -> None:
     op.create_index(
         "ix_drafts_unfinished",
         "drafts",
-        ["org_id", sa.text("greatest(base_version, reconciled_version)")],
+        ["org_id", "status", sa.text("greatest(base_version, reconciled_version)")],
         unique=False,
         postgresql_where=sa.text("status in ('open', 'submitted')"),
     )
