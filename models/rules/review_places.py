@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from models.errors import PathCollision
 from models.identifiers import DraftId, MemoryId, final_id
 from models.rules.conflicts import Comparison, Conflict, ConflictCode, ContestedField, Other
-from models.rules.evaluation import Confirmed, Evaluation, ProposedDraft, Surroundings
+from models.rules.evaluation import Confirmed, Evaluation, Surroundings
 from models.rules.occupancy import Collision, collisions_with, collisions_within
 from models.rules.paths import path_key
 from models.rules.states import State
@@ -39,57 +39,68 @@ def judge_places(evaluation: Evaluation, surroundings: Surroundings, confirmed: 
         The other ones: taken twice by one Draft, by a state that was to resolve a conflict, or from what stood there
         when the Draft began.
     """
-    states = _settled(evaluation, confirmed)
-    touched = [_among_touched(evaluation, collision) for collision in collisions_within(states)]
-    of_one_draft = [each for each in touched if each.sibling == each.draft_id]
-    of_siblings = [each for each in touched if each.sibling not in (None, each.draft_id)]
-    with_current = [each for each in touched if each.sibling is None]
-    with_current += [_with_current(evaluation, each) for each in collisions_with(states, surroundings.occupants)]
-    moved_in = [each for each in with_current if each.other_id in surroundings.changed_since.get(each.base_version, ())]
-    named = [*of_siblings, *_one_a_memory([*moved_in, *with_current])]
-    unanswered = [each for each in named if each.memory_id not in confirmed.get(each.draft_id, ())]
-    asking = {*of_siblings, *moved_in}
-    evaluation.needs_reconciliation |= {each.draft_id for each in unanswered if each in asking}
-    conflicts = [each for each in unanswered if each.draft_id in evaluation.needs_reconciliation]
+    placed, standing = _placed_and_standing(evaluation, surroundings, confirmed)
+    among_placed = [_among_placed(evaluation, collision) for collision in collisions_within(placed)]
+    with_standing = [_with_standing(evaluation, collision) for collision in collisions_with(placed, standing)]
+    siblings = {each for each in (*among_placed, *with_standing) if each.sibling not in (None, each.draft_id)}
+    moved_in = {
+        each for each in with_standing if each.other_id in surroundings.changed_since.get(each.base_version, ())
+    }
+
+    first = sorted(with_standing, key=lambda each: (each not in siblings, each not in moved_in))
+    meetings = [*among_placed, *_one_a_memory(first)]
+    open_to_choice = [each for each in meetings if each.sibling != each.draft_id and not _was_chosen(each, confirmed)]
+    evaluation.needs_reconciliation |= {each.draft_id for each in open_to_choice if each in siblings | moved_in}
+    conflicts = [each for each in open_to_choice if each.draft_id in evaluation.needs_reconciliation]
     _add_conflicts(evaluation, surroundings, conflicts)
-    left = set(named).difference(conflicts)
-    return [_problem(each) for each in (*of_one_draft, *(each for each in named if each in left))]
+    left = set(meetings).difference(conflicts)
+    return [_problem(each) for each in meetings if each in left]
 
 
-def _settled(evaluation: Evaluation, confirmed: Confirmed) -> dict[MemoryId, State]:
-    """The final states; a Memory whose existence is contested stands nowhere until somebody has chosen."""
+def _placed_and_standing(
+    evaluation: Evaluation, surroundings: Surroundings, confirmed: Confirmed
+) -> tuple[dict[MemoryId, State], dict[MemoryId, str]]:
+    """What the Drafts moved or created, and the paths of what is left where Current has it.
+
+    A Memory whose existence is contested stands nowhere until somebody has chosen.
+    """
     contested = {
         conflict.memory_id
         for draft_id, reconciliation in evaluation.reconciliations.items()
         for conflict in reconciliation.conflicts
         if conflict.field is ContestedField.EXISTENCE and conflict.memory_id not in confirmed.get(draft_id, ())
     }
-    return evaluation.states | dict.fromkeys(contested)
+    there = {memory_id: state for memory_id, state in evaluation.states.items() if memory_id not in contested}
+    placed = {memory_id: state for memory_id, state in there.items() if memory_id in evaluation.moved_by}
+    left = {memory_id: state.path for memory_id, state in there.items() if state and memory_id not in placed}
+    untouched = {
+        memory_id: path for memory_id, path in surroundings.occupants.items() if memory_id not in evaluation.states
+    }
+    return placed, untouched | left
 
 
-def _among_touched(evaluation: Evaluation, collision: Collision[MemoryId]) -> _Meeting:
-    """Of two that Drafts placed, the later Draft placed its own in the way; else the one that placed any did."""
-    order = list(evaluation.reconciliations)
-    movers = evaluation.moved_by
-    one, other = sorted(
-        collision.occupants,
-        key=lambda memory_id: order.index(movers[memory_id].draft_id) if memory_id in movers else -1,
-        reverse=True,
-    )
-    meeting = _meeting(movers.get(one, evaluation.first_touched_by[one]), collision, memory_id=one)
-    sibling = movers.get(other, evaluation.first_touched_by[other]).draft_id
-    if other in movers or order.index(sibling) < order.index(meeting.draft_id):
-        return replace(meeting, sibling=sibling)
+def _was_chosen(meeting: _Meeting, confirmed: Confirmed) -> bool:
+    return meeting.memory_id in confirmed.get(meeting.draft_id, ())
+
+
+def _among_placed(evaluation: Evaluation, collision: Collision[MemoryId]) -> _Meeting:
+    """Of two Drafts the later one placed its Memory in the way."""
+    order, movers = list(evaluation.reconciliations), evaluation.moved_by
+    earlier, later = sorted(collision.occupants, key=lambda memory_id: order.index(movers[memory_id].draft_id))
+    return replace(_meeting(evaluation, collision, memory_id=later), sibling=movers[earlier].draft_id)
+
+
+def _with_standing(evaluation: Evaluation, collision: Collision[MemoryId]) -> _Meeting:
+    """A Memory that an earlier Draft touched is there by that Draft as well."""
+    meeting = _meeting(evaluation, collision, memory_id=collision.occupants[0])
+    order, touching = list(evaluation.reconciliations), evaluation.first_touched_by.get(meeting.other_id)
+    if touching is not None and order.index(touching.draft_id) < order.index(meeting.draft_id):
+        return replace(meeting, sibling=touching.draft_id)
     return meeting
 
 
-def _with_current(evaluation: Evaluation, collision: Collision[MemoryId]) -> _Meeting:
-    memory_id = collision.occupants[0]
-    placing = evaluation.moved_by.get(memory_id, evaluation.first_touched_by[memory_id])
-    return _meeting(placing, collision, memory_id=memory_id)
-
-
-def _meeting(draft: ProposedDraft, collision: Collision[MemoryId], *, memory_id: MemoryId) -> _Meeting:
+def _meeting(evaluation: Evaluation, collision: Collision[MemoryId], *, memory_id: MemoryId) -> _Meeting:
+    draft = evaluation.moved_by[memory_id]
     paths = dict(zip(collision.occupants, (collision.path, collision.other_path), strict=True))
     (other_id,) = set(collision.occupants) - {memory_id}
     return _Meeting(draft.draft_id, draft.base_version, memory_id, paths[memory_id], other_id, paths[other_id])

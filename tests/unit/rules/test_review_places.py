@@ -162,6 +162,14 @@ def test_what_an_earlier_draft_edits_is_a_sibling_in_the_way_and_what_a_later_on
     assert (same.code, same.context["draft_id"]) == ("path_collision", "first")
 
 
+def test_two_drafts_meet_also_where_a_memory_of_current_stands_between_them() -> None:
+    drafts = [a_draft("first", create(NEW, "a")), a_draft("second", create(NEWER, "a/b"), edit(ONE))]
+    evaluation = judge(drafts, {ONE: a_state("a/b")})
+    assert codes(evaluation) == ["path_collision", "reconciliation_required"]
+    found = [(conflict.memory_id, conflict.other) for conflict in conflicts(evaluation, "second")]
+    assert found == [(NEWER, Other(FIRST, NEW)), (NEWER, Other(None, ONE))]
+
+
 def test_a_memory_that_moved_in_and_is_edited_in_the_same_draft_is_a_conflict() -> None:
     base, current = {ONE: a_state("one.md")}, {ONE: a_state("moved.md")}
     evaluation = judge([a_draft("first", edit(ONE), create(NEW, "moved.md"), base=THEN)], current, base=base)
