@@ -24,6 +24,7 @@ from tests.client import (
     refused_fields,
 )
 from tests.imports_over_http import a_file, an_import
+from tests.migrated import migrated
 from tests.proposals import a_draft, a_review, creates, published
 from tests.reconciliation_over_http import a_draft_on_an_older_base, make_candidate
 from tests.stack import Stack, start_api
@@ -49,10 +50,11 @@ class World:
 
 
 @pytest.fixture(scope="module")
-def world(api: Client, worker: object) -> World:
+def world(api: Client, worker: object, engine: Engine) -> World:
     organization = an_organization(api)
     owner, project_id = organization.owner, a_project(organization.owner)
     (memory_id,) = published(owner, project_id, creates("published.md"))
+    migrated(engine, organization, project_id, memory_id)
     review = a_review(owner, a_draft(owner, project_id, creates("submitted.md")))
     comment = ok(owner.post(f"/reviews/{review['review_id']}/comments", {"body": "b"}), 201)
     accepted = owner.post(f"/reviews/{review['review_id']}/decisions", a_decision(99))

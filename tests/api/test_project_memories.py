@@ -1,39 +1,15 @@
 """Project-scoped resources of an older system: read only, and never the current view (publication.md §5)."""
 
-from datetime import UTC, datetime
-
 import pytest
 from sqlalchemy import Engine, text
 
-from tests.client import Client, Json, Organization, a_person, items, ok, problem
+from tests.client import Client, Json, a_person, items, ok, problem
+from tests.migrated import migrated
 from tests.proposals import a_place, all_items, creates, published
 
 pytestmark = pytest.mark.usefixtures("worker")
 
-AT = datetime(2024, 1, 1, tzinfo=UTC)
 MIGRATED = ("ctx_1", "mem_4", "rul_2", "wfl_3")
-
-
-def migrated(engine: Engine, organization: Organization, project_id: str) -> None:
-    """Rows as a migration from an older system leaves them."""
-    with engine.begin() as connection:
-        connection.execute(
-            text("""
-                insert into project_memories (org_id, project_id, memory_id, path, description, content, content_hash,
-                                              created_at, updated_at)
-                values (:org_id, :project_id, :memory_id, :path, 'About', 'text\n', 'sha256:0', :at, :at)
-            """),
-            [
-                {
-                    "org_id": organization.organization_id,
-                    "project_id": project_id,
-                    "memory_id": memory_id,
-                    "path": f"docs/{memory_id}.md",
-                    "at": AT,
-                }
-                for memory_id in MIGRATED
-            ],
-        )
 
 
 def test_nothing_is_there_unless_it_was_migrated_whatever_the_project_reads(api: Client) -> None:
@@ -45,7 +21,7 @@ def test_nothing_is_there_unless_it_was_migrated_whatever_the_project_reads(api:
 
 def test_migrated_rows_are_listed_by_id_and_read_with_their_texts(api: Client, engine: Engine) -> None:
     organization, project_id = a_place(api)
-    migrated(engine, organization, project_id)
+    migrated(engine, organization, project_id, *MIGRATED)
     path = f"/projects/{project_id}/memories"
     shown = all_items(organization.owner, path, limit=3)
     assert [each["memory_id"] for each in shown] == list(MIGRATED)
@@ -64,7 +40,7 @@ def test_migrated_rows_are_listed_by_id_and_read_with_their_texts(api: Client, e
 
 def test_they_are_seen_by_who_sees_the_project_and_go_with_it(api: Client, engine: Engine) -> None:
     organization, project_id = a_place(api)
-    migrated(engine, organization, project_id)
+    migrated(engine, organization, project_id, *MIGRATED)
     path = f"/projects/{project_id}/memories"
     problem(a_person(organization).client.get(path), 404, "not_found")
     problem(a_person(organization).client.get(f"{path}/ctx_1"), 404, "not_found")
