@@ -39,5 +39,5 @@ ASKED_AGAIN: Patience = {
 FIRST_PAUSE = timedelta(seconds=0.5)
 LONGEST_PAUSE = timedelta(seconds=5)
 
-# A Review whose timer is due is read again at this distance until whoever acts on it has moved the timer.
+# A Review's timer that is due still, although it was run, is run again at this distance.
 DUE_AGAIN = timedelta(seconds=30)
