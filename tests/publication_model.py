@@ -6,9 +6,6 @@ Memories are what they say; versions are whole copies; every question is asked o
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
-
-PRECEDENCE = ("draft_empty", "target_missing", "reconciliation_required", "path_collision")
 
 
 @dataclass(frozen=True)
@@ -18,6 +15,7 @@ class Doc:
     body: str
 
 
+State = Doc | None
 World = dict[str, Doc]
 
 FIELDS = ("path", "description", "body")
@@ -36,14 +34,19 @@ class Step:
 
 @dataclass
 class ModelDraft:
-    """Operations on top of the version `base`."""
+    """Operations on top of the version `base`, of which `overlay` says otherwise what earlier Drafts changed."""
 
     base: int
     steps: list[Step] = field(default_factory=list)
+    overlay: dict[str, State] = field(default_factory=dict)
 
     @property
     def creates(self) -> set[str]:
         return {step.memory for step in self.steps if step.action == "create"}
+
+    @property
+    def restores(self) -> set[str]:
+        return {step.memory for step in self.steps if step.action == "restore"}
 
 
 @dataclass
@@ -98,76 +101,36 @@ def _folded(part: str) -> str:
 
 
 @dataclass
-class Verdict:
-    """What a Review of Drafts comes to: the world it would publish, and every code against it."""
+class Folded:
+    """What steps make of each Memory that they name, and the codes of those that do not hold."""
 
-    world: World
-    codes: set[str] = field(default_factory=set)
-    empty: bool = False
-
-    def first(self, *, submitting: bool) -> str | None:
-        codes = self.codes | ({"draft_empty"} if self.empty and submitting else set())
-        return next((code for code in PRECEDENCE if code in codes), None)
+    states: dict[str, State] = field(default_factory=dict)
+    refused: set[str] = field(default_factory=set)
 
 
-def judge(model: Model, drafts: Sequence[ModelDraft]) -> Verdict:
-    """Apply Drafts in order to Current, and ask everything that the contract asks."""
-    verdict = Verdict(dict(model.current))
-    course = _Course()
-    for number in range(len(drafts)):
-        _judge_draft(model, drafts, number, verdict, course)
-    if course.asking:
-        verdict.codes.add("reconciliation_required")
-    verdict.codes |= _collisions(model, drafts, verdict.world, course)
-    return verdict
+def fold(model: Model, steps: Sequence[Step], start: World) -> Folded:
+    """Do the steps of a Draft in order, leaving out those that do not hold.
+
+    What the base, moved on since, has come to by itself is done already: a delete, or a restore.
+    """
+    world, folded = dict(start), Folded()
+    for position, step in enumerate(steps):
+        is_there = step.memory in world
+        first = step.memory not in folded.states
+        if step.action == "restore" and is_there and not (first and step.memory in start):
+            folded.refused.add("operation_invalid")
+        elif not apply(world, step) and not _has_gone_already(model, steps, start, position):
+            folded.refused.add("target_missing")
+        folded.states[step.memory] = world.get(step.memory)
+    return folded
 
 
-def _judge_draft(model: Model, drafts: Sequence[ModelDraft], number: int, verdict: Verdict, course: "_Course") -> None:
-    outcome = _own_outcome(model, drafts, number, verdict.world)
-    is_whole = outcome is not None
-    if outcome is None:
-        verdict.codes.add("target_missing")
-        outcome = _own_outcome(model, drafts, number, verdict.world, leniently=True) or {}
-    world = dict(verdict.world)
-    for memory, after in outcome.items():
-        before, published = verdict.world.get(memory), model.current.get(memory)
-        if memory in _created_before(drafts, number):
-            together, contested = merge(before, before, after)
-        else:
-            base = model.versions[drafts[number].base].get(memory)
-            together, contested = merge(base, before, after)
-            if contested or not _stays(base, after, published):
-                course.asking.add(number)
-        course.goes_on(number, memory, before, together, published=published)
-        course.undecided |= {memory} if "existence" in contested else set()
-        world.pop(memory, None)
-        if together is not None:
-            world[memory] = together
-    verdict.empty |= is_whole and world == verdict.world
-    verdict.world = world
-
-
-@dataclass
-class _Course:
-    """Who came first to each Memory, who put it where it is, which Drafts have to ask, and what is undecided."""
-
-    first: dict[str, int] = field(default_factory=dict)
-    placed: dict[str, int] = field(default_factory=dict)
-    asking: set[int] = field(default_factory=set)
-    undecided: set[str] = field(default_factory=set)
-
-    def goes_on(
-        self, number: int, memory: str, before: Doc | None, after: Doc | None, *, published: Doc | None
-    ) -> None:
-        self.first.setdefault(memory, number)
-        if after is None or (published and published.path == after.path):
-            self.placed.pop(memory, None)
-        elif before is None or before.path != after.path:
-            self.placed[memory] = number
-
-
-def _created_before(drafts: Sequence[ModelDraft], number: int) -> set[str]:
-    return set().union(*(earlier.creates for earlier in drafts[:number]))
+def _has_gone_already(model: Model, steps: Sequence[Step], start: World, position: int) -> bool:
+    """Whether a step leads up to the delete of a published Memory that the base, moved on since, no longer has."""
+    memory = steps[position].memory
+    was_published = any(memory in world for world in model.versions)
+    deletes = [number for number, step in enumerate(steps) if (step.action, step.memory) == ("delete", memory)]
+    return was_published and memory not in start and bool(deletes) and position <= deletes[0]
 
 
 def merge(base: Doc | None, theirs: Doc | None, ours: Doc | None) -> tuple[Doc | None, set[str]]:
@@ -186,49 +149,6 @@ def merge(base: Doc | None, theirs: Doc | None, ours: Doc | None) -> tuple[Doc |
     return replace(ours, **{name: their for name, was, their, our in fields if our == was}), set()
 
 
-def _own_outcome(
-    model: Model, drafts: Sequence[ModelDraft], number: int, so_far: World, *, leniently: bool = False
-) -> dict[str, Doc | None] | None:
-    """What a Draft makes of each Memory it names, over its base and what earlier Drafts created."""
-    draft = drafts[number]
-    created_before = _created_before(drafts, number)
-    start = model.versions[draft.base] | {memory: so_far[memory] for memory in created_before if memory in so_far}
-    world = dict(start)
-    named: dict[str, None] = {}
-    for position, step in enumerate(draft.steps):
-        if apply(world, step) or _has_gone_already(model, draft, start, position):
-            named[step.memory] = None
-        elif not leniently:
-            return None
-    return {memory: world.get(memory) for memory in named}
-
-
-def _has_gone_already(model: Model, draft: ModelDraft, start: World, position: int) -> bool:
-    """Whether a step leads up to the delete of a published Memory that the base, moved on since, no longer has."""
-    memory = draft.steps[position].memory
-    was_published = any(memory in world for world in model.versions)
-    deletes = [number for number, step in enumerate(draft.steps) if (step.action, step.memory) == ("delete", memory)]
-    return was_published and memory not in start and bool(deletes) and position <= deletes[0]
-
-
-def _stays(base: Doc | None, draft: Doc | None, current: Doc | None) -> bool:
+def stays(base: Doc | None, draft: Doc | None, current: Doc | None) -> bool:
     """Whether a three-way merge, field by field, gives exactly what the Draft proposes."""
     return current == base or (merge(base, current, draft) == (draft, set()))
-
-
-def _collisions(model: Model, drafts: Sequence[ModelDraft], world: World, course: _Course) -> set[str]:
-    codes: set[str] = set()
-    for pair in combinations(world.keys() - course.undecided, 2):
-        if not collide(*(world[memory].path for memory in pair)):
-            continue
-        placing = {course.placed[memory] for memory in pair if memory in course.placed}
-        if all(memory in course.placed for memory in pair):
-            codes.add("path_collision" if len(placing) == 1 else "reconciliation_required")
-            continue
-        (number,) = placing
-        (standing,) = (memory for memory in pair if memory not in course.placed)
-        touched_before = course.first.get(standing, number) < number
-        moved_in = model.changed_since(standing, drafts[number].base)
-        asks = touched_before or moved_in or number in course.asking
-        codes.add("reconciliation_required" if asks else "path_collision")
-    return codes

@@ -16,8 +16,9 @@ from models.store.locks import DraftRow
 from models.store.operations import StoredOperation
 from tests.commands import a_review, merged, result_of, submitted
 from tests.invariants import check_invariants
-from tests.publication_model import Doc, Model, ModelDraft, Step, World, apply, collide, judge
+from tests.publication_model import Doc, Model, ModelDraft, Step, World, apply, collide
 from tests.publication_steps import Draw, draws, step_of
+from tests.publication_verdicts import judge
 from tests.rows import Somewhere, a_draft, an_organization, appended, creates, provisional_ids, ref_of, tree
 
 few_draws = st.lists(draws, max_size=2)

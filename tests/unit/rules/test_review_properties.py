@@ -16,8 +16,9 @@ from models.rules.hashes import body_of
 from models.rules.paths import accept_path
 from models.rules.review import evaluate
 from models.rules.states import MemoryState
-from tests.publication_model import PRECEDENCE, Model, ModelDraft, Step, World, apply, collide, judge
+from tests.publication_model import Model, ModelDraft, Step, World, apply, collide
 from tests.publication_steps import BODIES, Draw, draws, step_of
+from tests.publication_verdicts import judge
 
 few_draws = st.lists(draws, max_size=3)
 histories = st.lists(few_draws, min_size=1, max_size=3)
@@ -79,7 +80,7 @@ def touched(draft: ModelDraft) -> set[str]:
     return {step.memory for step in draft.steps}
 
 
-@pytest.mark.parametrize("code", [None, *PRECEDENCE])
+@pytest.mark.parametrize("code", [None, "draft_empty", "target_missing", "reconciliation_required", "path_collision"])
 def test_the_histories_reach_every_verdict(code: str | None) -> None:
     def reaches(example: tuple[list[list[Draw]], list[tuple[int, list[Draw]]]]) -> bool:
         model = a_model(example[0])
