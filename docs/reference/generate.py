@@ -46,7 +46,7 @@ WHAT_TO_DO: Mapping[str, str] = {
     "duplicate_id": "Name each id once.",
     "candidate_stale": "Ask for a fresh candidate.",
     "resolution_required": "Send a resolved state for each conflict.",
-    "reconciliation_required": "Propose the change again in a new Draft; put what touches one Memory into one Draft.",
+    "reconciliation_required": "Confirm a candidate for each Draft that needs one.",
     "draft_already_current": "Nothing to reconcile.",
     "path_collision": "Choose another path, or move what stands there: the problem names both.",
     "approval_invalidated": "Read the Review's diff again and approve what it says now.",

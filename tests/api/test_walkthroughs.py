@@ -19,6 +19,7 @@ README = ROOT / "README.md"
 COLLEAGUE, PUBLISH, RETRY = (
     ROOT / "docs" / "how-to" / f"{name}.md" for name in ("add-a-colleague", "publish-a-change", "retry-safely")
 )
+UP_TO_DATE = ROOT / "docs" / "how-to" / "bring-a-draft-up-to-date.md"
 IMPORT = ROOT / "docs" / "how-to" / "import-a-folder.md"
 DELTAS = ROOT / "docs" / "how-to" / "follow-by-deltas.md"
 POLICIES = ROOT / "docs" / "how-to" / "set-review-policies.md"
@@ -93,6 +94,17 @@ def test_the_page_on_deltas_asks_what_there_is_and_reads_the_past(api: Client) -
     assert (whole, none, upserted, then) == (f"/v1/api/commits/{commit_id}", "None", "[]", commit_id)
     assert f"'commit_id': '{commit_id}'" in history
     assert [each["memory_id"] for each in items(organization.owner.get("/org/memories"))] == [known]
+
+
+def test_the_page_on_reconciliation_confirms_a_candidate_and_settles_a_conflict(api: Client) -> None:
+    organization = an_organization(api)
+
+    printed = _paste(organization, _block(README, "## Quickstart"), *_blocks(UP_TO_DATE))
+
+    [memory] = listed(json.loads(printed[printed.rindex('{\n    "memories"') :]), "memories")
+    assert "# Good morning\n# Hello\n\nEverybody.\n" in str(memory["result"])
+    [draft] = items(organization.owner.get("/drafts", status="open"))
+    assert draft["version"] == 3
 
 
 def test_the_page_on_colleagues_lets_one_person_propose_and_another_decide(api: Client) -> None:
