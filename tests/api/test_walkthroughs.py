@@ -12,7 +12,7 @@ import pytest
 
 from tests.client import Client, Organization, a_project, an_organization, items, ok
 from tests.import_command import import_environment
-from tests.proposals import a_draft, a_review, creates, listed, published
+from tests.proposals import a_draft, a_review, creates, inside, listed, published
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -102,7 +102,8 @@ def test_the_page_on_reconciliation_confirms_a_candidate_and_settles_a_conflict(
     printed = _paste(organization, _block(README, "## Quickstart"), *_blocks(UP_TO_DATE))
 
     [memory] = listed(json.loads(printed[printed.rindex('{\n    "memories"') :]), "memories")
-    assert "# Good morning\n# Hello\n\nEverybody.\n" in str(memory["result"])
+    result = inside(memory, "result")
+    assert (result["content"], result["description"]) == ("# Good morning\n# Hello\n\nEverybody.\n", "How we greet")
     [draft] = items(organization.owner.get("/drafts", status="open"))
     assert draft["version"] == 3
 
