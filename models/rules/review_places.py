@@ -86,7 +86,7 @@ def _was_chosen(meeting: _Meeting, confirmed: Confirmed) -> bool:
 def _among_placed(evaluation: Evaluation, collision: Collision[MemoryId]) -> _Meeting:
     """Of two Drafts the later one placed its Memory in the way."""
     order, movers = list(evaluation.reconciliations), evaluation.moved_by
-    earlier, later = sorted(collision.occupants, key=lambda memory_id: order.index(movers[memory_id].draft_id))
+    later, earlier = sorted(collision.occupants, key=lambda memory_id: -order.index(movers[memory_id].draft_id))
     return replace(_meeting(evaluation, collision, memory_id=later), sibling=movers[earlier].draft_id)
 
 
