@@ -157,7 +157,7 @@ def _proposed(operation: BatchOperation) -> ProposedOperation:
     return ProposedOperation(
         operation.action,
         memory_id=operation.memory_id,
-        path=operation.path if operation.action is Action.CREATE else None,
+        path=operation.path if operation.action in (Action.CREATE, Action.RESTORE) else None,
         new_path=operation.path if renames else None,
         content=operation.content,
         description=operation.description,

@@ -21,12 +21,13 @@ from models.rules.states import Body, MemoryState
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What a file is to become: the next state of `target`, or a new Memory."""
+    """What a file is to become: the next state of `target`, a new Memory, or a deleted one that it restores."""
 
     file: StagedFile
     body: Body
     target: MemoryId | None = None
     before: MemoryState | None = None
+    restores: bool = False
 
     @property
     def moves(self) -> bool:
@@ -40,15 +41,17 @@ class Aim:
 
     @property
     def takes_description(self) -> bool:
-        """Whether the description is given and new to its Memory; a new Memory takes an empty one."""
+        """Whether the description is given and new to its Memory; a new Memory takes an empty one, too."""
         given = self.file.description
+        if self.restores:
+            return given is not None
         return self.before is None or (given is not None and given != self.before.description)
 
 
 def plan_of_aims(
     aims: Sequence[Aim], deleted: Mapping[MemoryId, MemoryState], reports: Mapping[str, ImportReport], *, settled: int
 ) -> ImportPlan:
-    """The operations: pairs of one Memory, then deletions, moves, updates and creations, each by path.
+    """The operations: pairs of one Memory, then deletions, moves, updates, restores and creations, each by path.
 
     Args:
         aims: of the files that are taken, by path.
@@ -67,7 +70,8 @@ def plan_of_aims(
     pairs = [step for each in steps.values() if len(each) > 1 for step in each]
     single = [each[0] for each in steps.values() if len(each) == 1]
     ordered = {action: [step for step in single if step.action is action] for action in Action}
-    operations = [*pairs, *deletions, *ordered[Action.RENAME], *ordered[Action.UPDATE], *ordered[Action.CREATE]]
+    one_by_one = (Action.RENAME, Action.UPDATE, Action.RESTORE, Action.CREATE)
+    operations = [*pairs, *deletions, *(step for action in one_by_one for step in ordered[action])]
     if len(operations) > MAX_REVIEW_OPERATIONS:
         raise OperationInvalid(
             f"An import makes at most {MAX_REVIEW_OPERATIONS} operations.", field="operations", rule="too_many"
@@ -78,7 +82,7 @@ def plan_of_aims(
         changes=_changes(aims, steps, deleted),
         reports=[reports[file_path] for file_path in sorted(reports)],
         counts=ImportCounts(
-            created=times[Action.CREATE],
+            created=times[Action.CREATE] + times[Action.RESTORE],
             updated=times[Action.UPDATE],
             renamed=times[Action.RENAME],
             deleted=times[Action.DELETE],
@@ -91,7 +95,12 @@ def _operations(aim: Aim) -> Iterator[PlannedOperation]:
     file = aim.file
     if aim.before is None:
         yield PlannedOperation(
-            Action.CREATE, file.memory_id, file.path, file.file_path, takes_content=True, takes_description=True
+            Action.RESTORE if aim.restores else Action.CREATE,
+            file.memory_id,
+            file.path,
+            file.file_path,
+            takes_content=aim.takes_content,
+            takes_description=aim.takes_description,
         )
         return
     if aim.moves:

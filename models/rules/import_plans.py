@@ -69,7 +69,7 @@ class PlannedOperation:
     """A draft operation: `memory_id` is its target, or the id that a create carries; `path` where it comes to stand.
 
     `file_path` names the staged file whose text (`takes_content`) or description (`takes_description`) it takes; a
-    create takes both, and an empty description where none was given.
+    create takes both, and an empty description where none was given; a restore takes the text.
     """
 
     action: Action
@@ -92,7 +92,10 @@ class PlannedChange:
 
 @dataclass(frozen=True, slots=True)
 class ImportCounts:
-    """How many changes of each kind, and how many files need none; a Memory that moves and changes counts in both."""
+    """How many changes of each kind, and how many files need none.
+
+    What is restored is created; a Memory that moves and changes counts in both.
+    """
 
     created: int
     updated: int

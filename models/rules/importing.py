@@ -6,9 +6,9 @@ and left out; the Memory that it may stand for then stays as it is, neither move
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from models.errors import DuplicateId, MemoryNotSelected, OperationInvalid, PathCollision
+from models.errors import DuplicateId, MemoryNotSelected, PathCollision
 from models.identifiers import MemoryId
 from models.rules.import_bases import changed_by_both, compare, deleted_by_others, says_as
 from models.rules.import_collisions import left_out
@@ -19,7 +19,6 @@ from models.rules.import_targets import Targets, memories_at, targets_of
 from models.rules.paths import path_key
 from models.rules.states import MemoryState
 
-DELETED_DETAIL = "its id belongs to a deleted Memory; restore it"
 REMOVE_ID = "remove the `id:` line from the copy"
 SELECT_IT = "select it first (PUT /v1/api/projects/{id}/org-selections)"
 
@@ -102,13 +101,13 @@ def _aims(readable: Iterable[StagedFile], targets: Targets, library: Library) ->
 def _new(
     file: StagedFile, target: MemoryId | None, standing: MemoryId | None, library: Library
 ) -> Aim | ImportReport | None:
-    """A file whose Memory is not there: new, or deleted; `standing`: one at its path that no file names."""
+    """A file whose Memory is not there: new, or deleted and now restored; `standing`: who is there and is not named."""
     base = library.base
     was = None if base is None or target is None else base.states.get(target)
     if base is not None and was is not None:
         return None if says_as(file, was) else deleted_by_others(file, base.commit_id)
     if file.memory_id in library.archived:
-        return ImportReport(file.file_path, OperationInvalid.code, DELETED_DETAIL)
+        return replace(_aim(file), restores=True)
     if standing is not None:
         detail = (
             f"the id {file.memory_id} in the file is unknown here, and {file.path} is the place of {standing}: correct"

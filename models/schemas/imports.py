@@ -84,7 +84,10 @@ class ImportReportBody(Output):
 
 
 class ImportCountsBody(Output):
-    """How many changes of each kind, and how many files need none; a Memory that moves and changes counts in both."""
+    """How many changes of each kind, and how many files need none.
+
+    What is restored is created; a Memory that moves and changes counts in both.
+    """
 
     created: int
     updated: int
@@ -136,7 +139,7 @@ class StagedFileBody(Output):
 class ImportChange(Output):
     """What an import would do to a Memory; `memory_id` is null where it gets a new id."""
 
-    action: Literal["create", "update", "rename", "delete"]
+    action: Literal["create", "update", "rename", "delete", "restore"]
     path: str
     from_path: str | None
     memory_id: str | None

@@ -113,7 +113,7 @@ class ImportOperation(SQLModel, table=True):
     __tablename__ = "import_operations"
     __table_args__ = (
         ForeignKeyConstraint(*OF_IMPORT, ondelete="CASCADE"),
-        one_of("action", "create", "update", "rename", "delete"),
+        one_of("action", "create", "update", "rename", "delete", "restore"),
         Index("ix_import_operations_batch", "org_id", "import_id", "batch"),
     )
 

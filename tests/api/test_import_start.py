@@ -128,13 +128,25 @@ def test_a_mirror_leaves_exactly_its_files_under_the_prefix(api: Client) -> None
     assert after["docs/x/a.md"] == before
 
 
+def test_a_file_with_the_id_of_a_deleted_memory_restores_it(api: Client) -> None:
+    organization, project_id = a_place(api)
+    owner = organization.owner
+    (deleted,) = published(owner, project_id, creates("a.md", "old\n", "About"))
+    published(owner, project_id, deletes(deleted))
+    made = an_import(owner, project_id, a_file("back.md", "new\n", memory_id=deleted))
+    restored: Json = {"action": "restore", "path": "back.md", "from_path": None, "memory_id": deleted}
+    assert tried(owner, made)["changes"] == [restored]
+    assert merged_import(owner, made)["created"] == []
+    assert inside(ok(owner.get(path_of(made))), "counts")["created"] == 1
+    shown = ok(owner.get(f"/org/memories/{deleted}"))
+    memory = inside(shown, "memory")
+    assert (memory["path"], memory["description"], shown["content"]) == ("back.md", "About", "new\n")
+
+
 def test_what_the_plan_leaves_out_is_reported_one_by_one_and_the_rest_goes_on(api: Client) -> None:
     organization, project_id = a_place(api)
     owner = organization.owner
-    kept, unselected, deleted = published(
-        owner, project_id, creates("kept.md"), creates("unselected.md"), creates("deleted.md")
-    )
-    published(owner, project_id, deletes(deleted))
+    kept, unselected = published(owner, project_id, creates("kept.md"), creates("unselected.md"))
     ok(select(owner, project_id, [kept]))
     made = an_import(
         owner,
@@ -144,12 +156,10 @@ def test_what_the_plan_leaves_out_is_reported_one_by_one_and_the_rest_goes_on(ap
         a_file("one.md", memory_id="ctx_1"),
         a_file("other.md", memory_id="ctx_1"),
         a_file("unselected.md"),
-        a_file("back.md", memory_id=deleted),
         a_file("fine.md"),
     )
     done = carried_out(owner, made)
     assert reported(done) == [
-        ("back.md", "operation_invalid"),
         ("folder", "path_collision"),
         ("folder/file.md", "path_collision"),
         ("one.md", "duplicate_id"),
@@ -157,7 +167,6 @@ def test_what_the_plan_leaves_out_is_reported_one_by_one_and_the_rest_goes_on(ap
         ("unselected.md", "memory_not_selected"),
     ]
     details = {str(report["path"]): report["detail"] for report in listed(done, "reports")}
-    assert details["back.md"] == "its id belongs to a deleted Memory; restore it"
     assert "folder/file.md" in str(details["folder"])
     assert done["counts"] == {"created": 1, "updated": 0, "renamed": 0, "deleted": 0, "unchanged": 0}
     assert unselected in str(details["unselected.md"])

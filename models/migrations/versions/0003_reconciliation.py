@@ -12,6 +12,9 @@ branch_labels = None
 depends_on = None
 
 ACTION = "ck_draft_operations_action_known"
+IMPORT_ACTION = "ck_import_operations_action_known"
+KNOWN = "action in ('create', 'update', 'rename', 'delete')"
+KNOWN_WITH_RESTORE = "action in ('create', 'update', 'rename', 'delete', 'restore')"
 
 
 def upgrade() -> None:
@@ -133,9 +136,9 @@ def _reviews() -> None:
 
 def _drafts() -> None:
     op.drop_constraint(op.f(ACTION), "draft_operations", type_="check")
-    op.create_check_constraint(
-        op.f(ACTION), "draft_operations", "action in ('create', 'update', 'rename', 'delete', 'restore')"
-    )
+    op.create_check_constraint(op.f(ACTION), "draft_operations", KNOWN_WITH_RESTORE)
+    op.drop_constraint(op.f(IMPORT_ACTION), "import_operations", type_="check")
+    op.create_check_constraint(op.f(IMPORT_ACTION), "import_operations", KNOWN_WITH_RESTORE)
     op.add_column("drafts", sa.Column("reconciled_version", sa.Integer(), server_default="0", nullable=False))
     op.add_column("drafts", sa.Column("reconcile_at", sa.DateTime(timezone=True), nullable=True))
     op.create_index(
@@ -220,8 +223,10 @@ def downgrade() -> None:
     op.drop_index("ix_drafts_unfinished", table_name="drafts")
     op.drop_column("drafts", "reconcile_at")
     op.drop_column("drafts", "reconciled_version")
+    op.drop_constraint(op.f(IMPORT_ACTION), "import_operations", type_="check")
+    op.create_check_constraint(op.f(IMPORT_ACTION), "import_operations", KNOWN)
     op.drop_constraint(op.f(ACTION), "draft_operations", type_="check")
-    op.create_check_constraint(op.f(ACTION), "draft_operations", "action in ('create', 'update', 'rename', 'delete')")
+    op.create_check_constraint(op.f(ACTION), "draft_operations", KNOWN)
     op.drop_table("draft_revisions")
     op.drop_table("draft_base_states")
     op.drop_table("reconciliation_candidates")

@@ -66,8 +66,9 @@ def applied(plan: ImportPlan, files: Sequence[StagedFile], library: Library) -> 
     for number, step in enumerate(plan.operations):
         file = by_path.get(step.file_path or "")
         memory_id = step.memory_id or MemoryId(f"mem_new{number}_{len(library.states)}")
-        if step.action is Action.CREATE:
+        if step.action in (Action.CREATE, Action.RESTORE):
             assert memory_id not in states
+            assert (memory_id in library.archived) is (step.action is Action.RESTORE)
             assert step.path is not None
             assert file is not None
             assert file.body is not None

@@ -93,12 +93,22 @@ def test_a_memory_outside_the_selection_is_reported_by_id_and_by_path() -> None:
     assert plan.operations == []
 
 
-def test_an_id_of_a_deleted_memory_is_reported() -> None:
-    plan = plan_files([a_file("a.md", memory_id="mem_1"), a_file("b.md")], a_library({}, archived=["mem_1"]))
-    (report,) = plan.reports
-    assert (report.path, report.code) == ("a.md", "operation_invalid")
-    assert report.detail == "its id belongs to a deleted Memory; restore it"
-    assert changed(plan) == [("create", "b.md", None, None)]
+def test_a_file_with_the_id_of_a_deleted_memory_restores_it() -> None:
+    files = [a_file("a.md", memory_id="mem_1"), a_file("b.md", memory_id="mem_2", description="About b")]
+    plan = plan_files(files, a_library({}, archived=["mem_1", "mem_2"]))
+    assert (plan.reports, plan.counts.created) == ([], 2)
+    assert changed(plan) == [("restore", "a.md", None, "mem_1"), ("restore", "b.md", None, "mem_2")]
+    assert [(step.takes_content, step.takes_description) for step in plan.operations] == [(True, False), (True, True)]
+
+
+def test_a_deleted_memory_is_restored_where_a_mirror_deletes_what_stands_there_and_nowhere_else() -> None:
+    library = a_library({"mem_2": a_state("a.md")}, archived=["mem_1"])
+    files = [a_file("a.md", memory_id="mem_1")]
+    assert reported(plan_files(files, library)) == {"a.md": "path_collision"}
+    assert changed(plan_files(files, library, mirror=True)) == [
+        ("delete", "a.md", None, "mem_2"),
+        ("restore", "a.md", None, "mem_1"),
+    ]
 
 
 def test_files_with_the_same_id_are_all_reported_one_that_was_reported_before_included() -> None:
