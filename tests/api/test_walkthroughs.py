@@ -23,6 +23,7 @@ UP_TO_DATE = ROOT / "docs" / "how-to" / "bring-a-draft-up-to-date.md"
 IMPORT = ROOT / "docs" / "how-to" / "import-a-folder.md"
 DELTAS = ROOT / "docs" / "how-to" / "follow-by-deltas.md"
 POLICIES = ROOT / "docs" / "how-to" / "set-review-policies.md"
+UNDO = ROOT / "docs" / "how-to" / "undo-a-publication.md"
 FOLLOW = ROOT / "docs" / "how-to" / "follow-changes.md"
 EXPORT = ROOT / "docs" / "how-to" / "export-a-snapshot.md"
 WHERE = re.compile(r"^API=\S+ TOKEN=.*$", re.MULTILINE)
@@ -106,6 +107,18 @@ def test_the_page_on_reconciliation_confirms_a_candidate_and_settles_a_conflict(
     assert (result["content"], result["description"]) == ("# Good morning\n# Hello\n\nEverybody.\n", "How we greet")
     [draft] = items(organization.owner.get("/drafts", status="open"))
     assert draft["version"] == 3
+
+
+def test_the_page_on_undoing_reverts_a_commit_and_restores_a_memory(api: Client) -> None:
+    organization = an_organization(api)
+
+    printed = _paste(organization, _block(README, "## Quickstart"), *_blocks(UNDO)).splitlines()
+
+    assert 'Revert "Clean up"' in printed
+    assert "1" in printed
+    assert "[['restored'], ['deleted'], ['created']]" in printed
+    [memory] = items(organization.owner.get("/org/memories"))
+    assert (str(memory["path"])[:5], memory["revision"]) == ("back/", 5)
 
 
 def test_the_page_on_colleagues_lets_one_person_propose_and_another_decide(api: Client) -> None:
