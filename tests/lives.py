@@ -1,13 +1,39 @@
 """An organization in which everything has happened that verification speaks of, made without the servers."""
 
+from datetime import timedelta
+
 from sqlalchemy import Engine
 
 from activities.amendments import amend_review
+from activities.batches import BatchedOperation, append_batch
 from activities.comments import add_comment
-from models.identifiers import ReviewId
+from models.identifiers import MemoryId, ReviewId
+from models.rules.hashes import content_hash
 from models.store.tokens import issue_token
-from tests.commands import a_review, decided, merged, published, resubmitted, review, selected, withdrawn
+from tests.commands import (
+    a_review,
+    carried_out,
+    decided,
+    merged,
+    published,
+    resubmitted,
+    result_of,
+    review,
+    selected,
+    withdrawn,
+)
 from tests.imports import a_file, an_import, imported
+from tests.policies import (
+    expires_after,
+    from_now,
+    next_timer_at,
+    reminds_after,
+    scheduled,
+    scheduled_merges,
+    submitted_at,
+    timers_run,
+)
+from tests.rebasing import a_candidate, offered, rebased
 from tests.rows import (
     Somewhere,
     a_draft,
@@ -20,15 +46,20 @@ from tests.rows import (
     current,
     deletes,
     discarded,
+    execute,
     renames,
+    restores,
     updates,
 )
+
+DAY = 86_400
 
 
 def a_lived_in_organization(engine: Engine) -> Somewhere:
     """Two projects; Memories that were changed, moved and deleted; Reviews, Drafts and imports in every state.
 
     In `a/` stand the Memories that last: `a/changed.md` (twice, selected by the second project), `a/moved.md`.
+    `restored.md` was deleted once; of `lines.md` Drafts wait for a choice, or were brought up to date.
     """
     place = an_organization(engine)
     with acting(place) as tx:
@@ -48,6 +79,12 @@ def a_lived_in_organization(engine: Engine) -> Somewhere:
     )
     _merge_what_has_converged(place, changed)
     imported(place, an_import(place, a_file("imported/one.md"), a_file("imported/two.md", "two of them\n")))
+    _restore(place)
+    (lines,) = published(place, creates("lines.md", "a\nb\nc\n"))
+    _fall_behind(place, lines)
+    _build_on_each_other(place, lines)
+    _let_time_pass(place)
+    _bring_along(place)
     return place
 
 
@@ -82,3 +119,75 @@ def _merge_what_has_converged(place: Somewhere, changed: str) -> None:
     review_id = a_review(place, a_draft(place, updates(changed, "the same\n")))
     published(place, updates(changed, "the same\n"))
     merged(place, review_id)
+
+
+def _restore(place: Somewhere) -> None:
+    """A Memory that is there again, and one that is to be."""
+    back, gone = published(place, creates("back.md", "back\n"), creates("gone.md", "gone\n"))
+    published(place, deletes(back), deletes(gone))
+    merged(place, a_review(place, a_draft(place, restores(back, "restored.md"))))
+    a_review(place, a_draft(place, restores(gone, content="again\n")))
+
+
+def _fall_behind(place: Somewhere, lines: MemoryId) -> None:
+    """Drafts with a candidate that is clean, with one that is not, and rebased; the last was filled by a batch."""
+    clean = a_draft(place, updates(lines, "a\nb\nclean\n"), creates("clean.md"))
+    waiting = a_draft(place, updates(lines, "contested\nb\nc\n"))
+    chosen = a_draft(place)
+    with acting(place) as tx:
+        rewrite = BatchedOperation(0, "local-1", chosen.draft_id, chosen.version, updates(lines, "chosen\nb\nc\n"))
+        append_batch(tx, [rewrite])
+    chosen = current(place, chosen)
+    published(place, updates(lines, "theirs\nb\nc\n"))
+    for draft in (clean, waiting):
+        a_candidate(place, draft)
+    candidate = a_candidate(place, chosen)
+    result_of(rebased(place, chosen, candidate, *offered(candidate, "both_draft_first")))
+    with acting(place) as tx:
+        added = BatchedOperation(0, "local-2", chosen.draft_id, current(place, chosen).version, creates("added.md"))
+        append_batch(tx, [added])
+
+
+def _build_on_each_other(place: Somewhere, lines: MemoryId) -> None:
+    """A Review whose second Draft was rebased onto what the first makes of a Memory."""
+    first = a_draft(place, updates(lines, "theirs\nb\nfirst\n"))
+    second = a_draft(place, updates(lines, "second\nb\nc\n"))
+    a_review(place, first, second)
+    published(place, updates(lines, "published\nb\nc\n"))
+    second = current(place, second)
+    candidate = a_candidate(place, second)
+    result_of(rebased(place, second, candidate, *offered(candidate, "both_current_first")))
+
+
+def _let_time_pass(place: Somewhere) -> None:
+    """Reviews that somebody is reminded of, that expire, and that are published at their time, then or not at all."""
+    reminds_after(place, 30 * DAY)
+    expires_after(place, 60 * DAY)
+    reminded, expired, due, skipped, coming = (
+        a_review(place, a_draft(place, creates(f"timed/{name}.md")))
+        for name in ("reminded", "expired", "due", "skipped", "coming")
+    )
+    timers_run(place, reminded, at=submitted_at(place, reminded) + timedelta(days=30))
+    timers_run(place, expired, at=submitted_at(place, expired) + timedelta(days=60))
+    for review_id in (due, skipped, coming):
+        scheduled(place, review_id, from_now(DAY))
+    decided(place, due, "approved")
+    for review_id in (due, skipped):
+        timers_run(place, review_id, at=next_timer_at(place, review_id))
+    (merge,) = scheduled_merges(place, due)
+    result_of(carried_out(place, merge))
+
+
+def _bring_along(place: Somewhere) -> None:
+    """A resource of an older system."""
+    execute(
+        place,
+        """
+        insert into project_memories (org_id, project_id, memory_id, path, description, content, content_hash,
+                                      created_at, updated_at)
+        values (:o, :p, 'ctx_old', 'old.md', '', :content, :hash, now(), now())
+        """,
+        p=place.project_id,
+        content="old\n",
+        hash=content_hash("old\n"),
+    )

@@ -84,6 +84,7 @@ class Evaluation:
         texts: the texts that merging made, by blob id; some of them are in no state in the end.
         made: the final ids of what the Drafts create, whatever became of it.
         restored: the ids that their restores name, whatever became of them.
+        introduced: by Draft, the final ids of what it creates or restores.
         first_touched_by: the first Draft that names the Memory.
         moved_by: the last Draft that gave the Memory its path; none where it stands at the path that Current has.
         changed_by: by Memory, the last Draft that changed each of its fields.
@@ -100,6 +101,7 @@ class Evaluation:
     texts: dict[BlobId, str] = field(default_factory=dict)
     made: set[MemoryId] = field(default_factory=set)
     restored: set[MemoryId] = field(default_factory=set)
+    introduced: dict[DraftId, set[MemoryId]] = field(default_factory=dict)
     first_touched_by: dict[MemoryId, ProposedDraft] = field(default_factory=dict)
     moved_by: dict[MemoryId, ProposedDraft] = field(default_factory=dict)
     changed_by: dict[MemoryId, dict[ContestedField, DraftId]] = field(default_factory=dict)

@@ -52,8 +52,10 @@ def fold_in_order(
 def _take_draft(evaluation: Evaluation, draft: ProposedDraft, surroundings: Surroundings, confirmed: Confirmed) -> None:
     duplicates = _duplicates(evaluation, draft, surroundings)
     standing = Standing(evaluation, draft, surroundings)
-    evaluation.made |= {final_id(memory_id) for memory_id in draft.creates}
+    made = {final_id(memory_id) for memory_id in draft.creates}
+    evaluation.made |= made
     evaluation.restored |= draft.restores
+    evaluation.introduced[draft.draft_id] = made | draft.restores
     states, refused = _fold(draft, standing.base)
     evaluation.blockers.extend([*duplicates, *refused])
     results = compare(evaluation, standing, states, confirmed.get(draft.draft_id))

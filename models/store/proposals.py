@@ -169,10 +169,13 @@ def _candidate(evaluated: Evaluated, draft: DraftRow, sides: _Sides, now: dateti
 
 
 def _result_hash(evaluated: Evaluated, draft: DraftRow) -> str:
-    """The hash of this Draft's proposed result alone: what it would be as a Review of its own."""
-    comparisons = evaluated.evaluation.reconciliations[draft.draft_id].comparisons
+    """The hash of this Draft's proposed result alone, whatever later Drafts of its Review make of it."""
+    evaluation = evaluated.evaluation
+    comparisons = evaluation.reconciliations[draft.draft_id].comparisons
     states = {final_id(comparison.memory_id): comparison.proposed for comparison in comparisons}
-    return result_hash(states, draft.project_id, evaluated.evaluation.created)
+    so_far = [*(sibling.draft_id for sibling in evaluated.before(draft)), draft.draft_id]
+    introduced = {memory_id for draft_id in so_far for memory_id in evaluation.introduced[draft_id]}
+    return result_hash(states, draft.project_id, introduced)
 
 
 def _memory(comparison: Comparison) -> dict[str, JsonValue]:

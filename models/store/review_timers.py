@@ -21,13 +21,27 @@ SUBMITTED_AT = """
      where s.org_id = :org_id and s.review_id = r.review_id and s.number = r.submission)
 """
 PUBLISH_AT = f"case when {RUNNING} then r.publish_at end"
-REMIND_AT = f"""
-    case when {UNDER_REVIEW} and r.reminded_submission < r.submission
-         then {SUBMITTED_AT} + make_interval(secs => o.review_reminder_after) end
-"""
-EXPIRE_AT = f"case when {UNDER_REVIEW} then {SUBMITTED_AT} + make_interval(secs => o.review_expires_after) end"
-NEXT_TIMER_AT = f"least({PUBLISH_AT}, {REMIND_AT}, {EXPIRE_AT})"
-"""Of the Review `r` of the organization `o`; null when no timer runs."""
+
+
+def remind_at(policy: str, submitted_at: str) -> str:
+    """When the Review `r` is reminded of, by the columns of an organization's `policy`."""
+    due = f"{submitted_at} + make_interval(secs => {policy}.review_reminder_after)"
+    return f"case when {UNDER_REVIEW} and r.reminded_submission < r.submission then {due} end"
+
+
+def expire_at(policy: str, submitted_at: str) -> str:
+    """When the Review `r` expires, by the columns of an organization's `policy`."""
+    return f"case when {UNDER_REVIEW} then {submitted_at} + make_interval(secs => {policy}.review_expires_after) end"
+
+
+def next_timer_at(policy: str, submitted_at: str) -> str:
+    """When the first of the Review's timers is due; null when none runs."""
+    return f"least({PUBLISH_AT}, {remind_at(policy, submitted_at)}, {expire_at(policy, submitted_at)})"
+
+
+REMIND_AT, EXPIRE_AT = remind_at("o", SUBMITTED_AT), expire_at("o", SUBMITTED_AT)
+NEXT_TIMER_AT = next_timer_at("o", SUBMITTED_AT)
+"""Of the Review `r` of the organization `o`."""
 
 SETTLE = text(f"""
     update reviews r set next_timer_at = {NEXT_TIMER_AT} from organizations o

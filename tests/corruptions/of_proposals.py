@@ -102,7 +102,7 @@ SUBMISSIONS = [
         "submission.number",
         APPROVED,
         f"delete from review_submissions where org_id = :o and review_id = {APPROVED}",
-        also="reference.missing",
+        also="reference.missing review.timer",
     ),
     breaks(
         "a submission's hash",
@@ -183,7 +183,7 @@ REVIEWS = [
         "review.status",
         TALKED_ABOUT,
         f"update reviews set status = 'rejected' where org_id = :o and review_id = {TALKED_ABOUT}",
-        also="draft.status",
+        also="draft.status review.timer",
     ),
     breaks(
         "a timeline's event that is gone",
@@ -437,6 +437,7 @@ RECORDS = [
         TALKED_ABOUT,
         "update review_submissions set created_at = created_at + interval '1 day'"
         f" where org_id = :o and review_id = {TALKED_ABOUT}",
+        also="review.timer",
     ),
     breaks(
         "a Review of somebody else",

@@ -15,12 +15,13 @@ from models.store.verification.organization import verify
 from tests.corruptions.breaking import APPROVED, BODY, MERGED, Corruption, draft_of
 from tests.corruptions.of_proposals import OF_PROPOSALS
 from tests.corruptions.of_publication import OF_PUBLICATION
+from tests.corruptions.of_reconciliation import OF_RECONCILIATION
 from tests.corruptions.of_the_installation import OF_THE_INSTALLATION
 from tests.corruptions.of_the_schema import OF_THE_SCHEMA
 from tests.lives import a_lived_in_organization
 from tests.rows import Somewhere
 
-CORRUPTIONS = [*OF_PUBLICATION, *OF_PROPOSALS]
+CORRUPTIONS = [*OF_PUBLICATION, *OF_PROPOSALS, *OF_RECONCILIATION]
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +71,9 @@ GONE = {
     "tree_buckets": "true",
     "org_selections": "true",
     "drafts": "status = 'merged'",
+    "draft_revisions": "true",
+    "draft_base_states": "true",
+    "reconciliation_candidates": "candidate_id in (select candidate_id from draft_revisions)",
     "draft_operations": f"draft_id = {draft_of('a/approved.md')}",
     "reviews": "true",
     "review_submissions": "true",

@@ -23,6 +23,8 @@ CHANGES = text(f"""
         union all
         select 'draft.discard', d.draft_id from drafts d where d.org_id = :org_id and d.status = 'discarded'
         union all
+        select 'draft.rebase', v.draft_id from draft_revisions v where v.org_id = :org_id
+        union all
         select 'comment.create', c.comment_id from review_comments c where c.org_id = :org_id
         union all
         select 'selection.replace', c.project_id from commits c
@@ -32,7 +34,7 @@ CHANGES = text(f"""
         select a.action, a.resource_id as id from audit_events a
         left join project_refs r on r.org_id = a.org_id and r.project_id = a.resource_id
         where a.org_id = :org_id
-          and (a.action = any(:actions) or a.action in ('draft.discard', 'comment.create')
+          and (a.action = any(:actions) or a.action in ('draft.discard', 'draft.rebase', 'comment.create')
                or a.action = 'review.amend' and a.at > {KEPT_SINCE}
                or a.action = 'selection.replace' and r.project_id is not null)
     )

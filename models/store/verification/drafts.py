@@ -26,7 +26,8 @@ DRAFTS = text("""
         select draft_id, count(*) as steps, max(index) as last from draft_operations
         where org_id = :org_id group by draft_id
     )
-    select d.draft_id, d.status, d.version, d.review_id, d.base_commit_id, d.base_version,
+    select d.draft_id, d.status, d.version, d.review_id, d.base_commit_id, d.base_version, d.reconciled_version,
+           (select r.version from organization_refs r where r.org_id = :org_id) as reached,
            coalesce(h.held, 0) as held, coalesce(h.published, 0) as published, h.review_id as holder, h.draft_version,
            coalesce(s.steps, 0) as steps, coalesce(s.last, -1) as last, c.version as commit_version
     from drafts d
@@ -98,3 +99,7 @@ def _check_base(row: RowMapping) -> Iterator[Finding]:
         what = "the base is no commit of the organization with its version"
         found = f"{shown(row['base_commit_id'])} at version {row['base_version']}"
         yield Finding("draft.base", what, f"Draft {row['draft_id']}", f"version {shown(commit_version)}", found)
+    if row["reached"] is not None and row["reconciled_version"] > row["reached"]:
+        what = "it was compared with a version that the organization has not reached"
+        expected, found = f"at most {row['reached']}", str(row["reconciled_version"])
+        yield Finding("draft.compared", what, f"Draft {row['draft_id']}", expected, found)

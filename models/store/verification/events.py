@@ -65,21 +65,28 @@ REVIEWS = text(f"""
 # Drafts enter a Review and leave it in turns; one that is discarded need not have left it before.
 DRAFTS = text(f"""
     select d.draft_id, d.status, coalesce(e.created, 0) as created, coalesce(e.merged, 0) as merged,
-           coalesce(e.discarded, 0) as discarded, coalesce(e.entered, 0) as entered
+           coalesce(e.discarded, 0) as discarded, coalesce(e.entered, 0) as entered,
+           coalesce(e.rebased, 0) as rebased, coalesce(v.revisions, 0) as revisions
     from drafts d
     left join (
         select resource_id, count(*) filter (where kind = 'draft.created') as created,
                count(*) filter (where kind = 'draft.merged') as merged,
                count(*) filter (where kind = 'draft.discarded') as discarded,
+               count(*) filter (where kind = 'draft.rebased' and at > {KEPT_SINCE}) as rebased,
                count(*) filter (where kind = 'draft.submitted')
                    - count(*) filter (where kind = 'draft.reopened') as entered
         from events where org_id = :org_id and resource_type = 'draft' group by resource_id
     ) e on e.resource_id = d.draft_id
+    left join (
+        select draft_id, count(*) as revisions from draft_revisions
+        where org_id = :org_id and created_at > {KEPT_SINCE} group by draft_id
+    ) v on v.draft_id = d.draft_id
     where d.org_id = :org_id
       and (coalesce(e.created, 0) <> 1 and d.created_at > {KEPT_SINCE} or coalesce(e.created, 0) > 1
            or (coalesce(e.merged, 0), coalesce(e.discarded, 0))
                   <> (cast(d.status = 'merged' as integer), cast(d.status = 'discarded' as integer))
               and d.updated_at > {KEPT_SINCE}
+           or coalesce(e.rebased, 0) <> coalesce(v.revisions, 0)
            or d.status <> 'discarded' and d.created_at > {KEPT_SINCE}
               and coalesce(e.entered, 0) <> cast(d.status in ('submitted', 'merged') as integer))
     order by d.draft_id
@@ -114,6 +121,13 @@ AHEAD = text("""
     order by id
 """)
 
+# What retention removed is gone up to a place in the feed's order.
+BELOW_FLOOR = text("""
+    select id, kind from events
+    where org_id = :org_id and (xid, id) <= (select f.xid, f.id from feed_floors f where f.org_id = :org_id)
+    order by id
+""")
+
 TOLD = (*AUDIT_ACTIONS, "draft_discarded")
 """The events of a timeline that followers are told of."""
 
@@ -138,14 +152,17 @@ def check_events(snapshot: Snapshot) -> Iterator[Finding]:
     for row in snapshot.rows(AHEAD):
         what = "no transaction has come so far, and nobody sees it"
         yield Finding("event.ahead", what, f"event {row['id']}", f"below {row['next']}", row["xid"])
+    for row in snapshot.rows(BELOW_FLOOR):
+        yield Finding("event.floor", "the feed begins after it", f"event {row['id']}", "nothing", row["kind"])
 
 
 def _check_drafts(snapshot: Snapshot) -> Iterator[Finding]:
     for row in snapshot.rows(DRAFTS):
         what = f"followers are not told what became of it, which is {row['status']}"
         found = f"created {row['created']}, merged {row['merged']}, discarded {row['discarded']}"
-        where, expected = f"Draft {row['draft_id']}", "each step once"
-        yield Finding("event.draft", what, where, expected, f"{found}, in a Review {row['entered']}")
+        where, expected = f"Draft {row['draft_id']}", f"each step once, rebased {row['revisions']}"
+        found = f"{found}, in a Review {row['entered']}, rebased {row['rebased']}"
+        yield Finding("event.draft", what, where, expected, found)
     for row in snapshot.rows(ADDRESSES):
         where = f"event {row['id']}, {row['kind']} of {row['resource_id']}"
         what = "it is for others, or of a later version" if row["kept"] else "what it tells of is not there"

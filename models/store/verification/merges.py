@@ -58,6 +58,22 @@ UNTOUCHED = text("""
       on s.org_id = r.org_id and s.review_id = r.review_id and s.number = r.submission and s.memory_id = v.memory_id
     where s.memory_id is null order by v.version, v.memory_id
 """)
+# What a Review creates or restores, its project selects in the commit that it gets with it.
+UNSELECTED = text("""
+    select r.review_id, s.memory_id, s.created_for
+    from reviews r
+    join commits c on c.org_id = r.org_id and c.commit_id = r.merged_commit_id and c.review_id = r.review_id
+    join review_submission_states s
+      on s.org_id = r.org_id and s.review_id = r.review_id and s.number = r.submission
+    join project_refs k on k.org_id = r.org_id and k.project_id = s.created_for
+    left join commits p
+      on p.org_id = r.org_id and p.review_id = r.review_id and p.project_id = s.created_for
+    left join projection_versions v
+      on v.org_id = r.org_id and v.project_id = p.project_id and v.memory_id = s.memory_id
+     and v.from_version <= p.version and (v.to_version is null or v.to_version > p.version)
+    where r.org_id = :org_id and r.status = 'merged' and s.path is not null and v.memory_id is null
+    order by r.review_id, s.memory_id
+""")
 
 
 def check_merges(snapshot: Snapshot) -> Iterator[Finding]:
@@ -68,6 +84,10 @@ def check_merges(snapshot: Snapshot) -> Iterator[Finding]:
         where = f"Memory {row['memory_id']} at version {row['version']}"
         what = "a commit changes a Memory that its Review does not"
         yield Finding("merge.untouched", what, where, "no change", f"one by Review {row['review_id']}")
+    for row in snapshot.rows(UNSELECTED):
+        where = f"Memory {row['memory_id']} of Review {row['review_id']}"
+        what = "a project does not select what it created or restored"
+        yield Finding("merge.selected", what, where, f"an entry of {row['created_for']}", "none")
 
 
 def _check_published(where: str, rows: Iterator[RowMapping]) -> Iterator[Finding]:

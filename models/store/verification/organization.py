@@ -7,6 +7,7 @@ from sqlalchemy import Connection
 from models.identifiers import OrganizationId
 from models.store.verification.audit import check_audit
 from models.store.verification.belonging import check_belonging
+from models.store.verification.candidates import check_candidates
 from models.store.verification.chains import check_chains
 from models.store.verification.drafts import check_drafts
 from models.store.verification.events import check_events
@@ -17,6 +18,8 @@ from models.store.verification.merges import check_merges
 from models.store.verification.operations import check_operations
 from models.store.verification.places import check_places
 from models.store.verification.projections import check_projections
+from models.store.verification.rebases import check_rebases
+from models.store.verification.receipts import check_receipts
 from models.store.verification.records import check_records
 from models.store.verification.references import check_references
 from models.store.verification.replays import check_replays
@@ -25,6 +28,7 @@ from models.store.verification.selections import check_selections
 from models.store.verification.snapshot import Snapshot
 from models.store.verification.submissions import check_submissions
 from models.store.verification.texts import check_texts
+from models.store.verification.timers import check_timers
 from models.store.verification.trees import check_trees
 
 Check = Callable[[Snapshot], Iterator[Finding]]
@@ -39,9 +43,13 @@ FAMILIES: Mapping[str, Check] = {
     "projections": check_projections,
     "selections": check_selections,
     "Drafts": check_drafts,
+    "candidates": check_candidates,
+    "rebases": check_rebases,
+    "receipts": check_receipts,
     "submissions": check_submissions,
     "replays": check_replays,
     "Reviews": check_reviews,
+    "timers": check_timers,
     "merges": check_merges,
     "operations": check_operations,
     "imports": check_imports,

@@ -50,6 +50,9 @@ def _check_submission(where: str, rows: Iterator[RowMapping]) -> Iterator[Findin
             continue
         memory_id = MemoryId(row["memory_id"])
         states[memory_id] = state_of(row)
+        if row["created_for"] is not None and row["path"] is None:
+            what = "a Memory is created that does not exist in the end"
+            yield Finding("submission.created", what, f"{memory_id} in {where}", "nothing", row["created_for"])
         if row["created_for"] == project_id:
             created.add(memory_id)
         elif row["created_for"] is not None:

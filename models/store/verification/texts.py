@@ -28,13 +28,22 @@ TEXTS = {
         where org_id = :org_id and content is not null and blob_id is not null
     """),
 }
+# Brought along from another system, with the one hash that the API shows.
+PROJECT_TEXTS = text("""
+    select project_id, memory_id, content_hash, content from project_memories where org_id = :org_id
+""")
 
 
 def check_texts(snapshot: Snapshot) -> Iterator[Finding]:
-    """Blobs, the texts that Drafts carry, and those that imports have staged."""
+    """Blobs, the texts that Drafts carry, those that imports have staged, and those of an older system."""
     for kind, texts in TEXTS.items():
         for row in snapshot.rows(texts, at_once=TEXTS_AT_ONCE):
             yield from _check_text(row, f"{kind} {row['id']}" + (f" {shown(row['part'])}" if row["part"] else ""))
+    for row in snapshot.rows(PROJECT_TEXTS, at_once=TEXTS_AT_ONCE):
+        where, hashed = f"{row['memory_id']} of project {row['project_id']}", content_hash(row["content"])
+        if hashed != row["content_hash"]:
+            what = "the text does not hash to it"
+            yield Finding("text.content_hash", what, where, shown(row["content_hash"]), hashed)
 
 
 def _check_text(row: RowMapping, where: str) -> Iterator[Finding]:
