@@ -134,7 +134,12 @@ class TemporalLink:
 
     async def _prepare(self, client: Client) -> None:
         await register(client)
-        await make_schedules(client, self._settings)
+        try:
+            await make_schedules(client, self._settings)
+        except RPCError as error:
+            if error.status in NO_ANSWER_STATUS:
+                raise
+            log.warning("Temporal refuses our schedules (%s); deliveries go on", error.status.name)
 
     @property
     def _patience(self) -> timedelta:

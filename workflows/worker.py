@@ -26,7 +26,6 @@ from models.settings import Settings, SettingsInvalid
 from workflows.delivery import DELIVERY_CONNECTIONS, DeliveryLoop
 from workflows.hosting import build_worker
 from workflows.logs import configure_logging, kind_of
-from workflows.schedules import make_schedules
 from workflows.temporal_link import connect
 from workflows.visibility import register
 
@@ -139,7 +138,6 @@ def _require_schema(engine: Engine) -> None:
 async def _connected(settings: Settings) -> Client:
     client = await connect(settings)
     await register(client)
-    await make_schedules(client, settings)
     return client
 
 
