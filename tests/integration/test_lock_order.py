@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import Connection, Engine, event
 
 from activities.amendments import amend_review
+from activities.batches import BatchedOperation, append_batch
 from activities.closing import close_project_work, close_user_work
 from activities.imports import ImportActivities
 from activities.messages import ImportBatch
@@ -192,6 +193,20 @@ def test_an_append_locks_its_draft_only(engine: Engine) -> None:
     assert trail.locked == ["drafts"]
     assert trail.keys == [("drafts", draft.draft_id)]
     assert trail.changed_unlocked == []
+
+
+def test_a_batch_locks_its_drafts_only_and_by_id(engine: Engine) -> None:
+    place = an_organization(engine)
+    drafts = [a_draft(place) for _ in range(3)]
+    batch = [
+        BatchedOperation(index, f"op {index}", draft.draft_id, 1, creates("a.md"))
+        for index, draft in enumerate(reversed(drafts))
+    ]
+    with followed(engine) as trail, acting(place) as tx:
+        append_batch(tx, batch)
+    assert trail.locked == ["drafts"]
+    assert trail.keys == [("drafts", draft.draft_id) for draft in drafts]
+    assert_in_order(trail)
 
 
 def test_an_append_does_not_wait_for_a_command_on_its_organization(engine: Engine) -> None:
