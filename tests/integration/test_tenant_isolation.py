@@ -5,10 +5,16 @@ from dataclasses import replace
 
 import pytest
 from sqlalchemy import Engine, text
+from sqlmodel import SQLModel
 
+import models.tables  # noqa: F401  (registers the schema)
+from activities.batches import BatchedOperation, append_batch
+from activities.catching_up import after_publication
 from activities.drafting import append, create_draft, retitle
 from models.identifiers import ReviewId
 from models.store.access import READABLE_PROJECTS
+from models.store.candidate_views import candidate_body
+from models.store.candidates import live_candidates
 from models.store.commits import organization_version_of, read_commit
 from models.store.draft_views import draft_body, draft_result
 from models.store.drafts import read_draft
@@ -19,6 +25,7 @@ from models.store.locks import lock_import
 from models.store.operations import StoredOperation
 from models.store.org_memories import read_memory
 from models.store.review_views import review_body, submission_body
+from models.store.revisions import revisions
 from tests.commands import (
     a_decision,
     a_merge,
@@ -34,7 +41,9 @@ from tests.commands import (
 )
 from tests.imports import a_file, an_import, drafted, imported, planned, row_of_import
 from tests.invariants import check_invariants
-from tests.organization_rows import everything
+from tests.organization_rows import TABLES, everything
+from tests.policies import from_now, next_timer_at, reminds_after, scheduled, timers_run
+from tests.rebasing import a_candidate, a_rebase, a_reconciliation, offered
 from tests.rows import (
     Somewhere,
     a_draft,
@@ -47,6 +56,7 @@ from tests.rows import (
     discarded,
     execute,
     refused,
+    restores,
     tree,
     updates,
     with_state,
@@ -56,7 +66,11 @@ from tests.rows import (
 COPIED = (
     "drafts",
     "draft_operations",
+    "draft_revisions",
+    "draft_operation_receipts",
+    "reconciliation_candidates",
     "blobs",
+    "draft_base_states",
     "memories",
     "memory_versions",
     "tree_buckets",
@@ -76,8 +90,8 @@ COPIED = (
 
 
 class Twins:
-    """The same rows in two organizations: an open Draft, a submitted one in a Review, two published Memories, and
-    an import that is planned.
+    """The same rows in two organizations: an open Draft, a submitted one in a Review, two published Memories, an import
+    that is planned; of a third Memory a Draft that fell behind, with a candidate, and one that was rebased.
 
     The owner of the one is a mere member of the other.
     """
@@ -88,11 +102,24 @@ class Twins:
         self.memories = published(self.here, creates("1.md", "same\n"), creates("2.md"))
         self.open = a_draft(self.here, updates(self.memories[0], "proposed\n"))
         self.member = a_draft(self.here, creates("3.md"), deletes(self.memories[1]))
+        (self.contested,) = published(self.here, creates("contested.md", "base\n"))
+        self.behind = a_draft(self.here, updates(self.contested, "behind\n"))
+        self.rebased = a_draft(self.here, updates(self.contested, "rebased\n"))
+        published(self.here, updates(self.contested, "theirs\n"))
+        self.candidate = a_candidate(self.here, self.behind)
+        self._rebase()
         self.review_id = a_review(self.here, self.member)
         self.importing = an_import(self.here, a_file("2.md", "imported\n"), a_file("7.md"), mirror=True)
         planned(self.here, self.importing)
         self._copy()
         execute(self.there, "update users set role = 'member' where org_id = :o")
+
+    def _rebase(self) -> None:
+        candidate = a_candidate(self.here, self.rebased)
+        succeeds(self.here, a_rebase(self.here, self.rebased, candidate, *offered(candidate, "keep_draft")))
+        with acting(self.here) as tx:
+            version = current(self.here, self.rebased).version
+            append_batch(tx, [BatchedOperation(0, "local", self.rebased.draft_id, version, creates("batched.md"))])
 
     def _copy(self) -> None:
         with self.here.engine.begin() as connection:
@@ -144,8 +171,45 @@ def test_every_command_changes_its_own_organization_only(twins: Twins) -> None:
     succeeds(place, a_decision(place, again, "rejected"))
     last = a_review(place, a_draft(place, creates("6.md")))
     succeeds(place, a_withdrawal(place, last))
-    succeeds(place, a_selection(place, place.project_id, twins.memories[:1]))
+    succeeds(place, a_selection(place, place.project_id, [twins.memories[0], twins.contested]))
     assert tree(place)[twins.memories[0]][2] == "same\n"
+    check_invariants(place.engine, place.org_id)
+
+
+@pytest.mark.usefixtures("untouched")
+def test_bringing_up_to_date_changes_its_own_organization_only(twins: Twins) -> None:
+    place = twins.here
+    succeeds(place, a_rebase(place, twins.behind, twins.candidate, *offered(twins.candidate, "both_draft_first")))
+    first, second = (a_draft(place, updates(twins.contested, f"{text}\ntheirs\n")) for text in ("one", "two"))
+    a_review(place, current(place, twins.behind))
+    published(place, updates(twins.contested, "theirs again\n"))
+    for draft in (first, second, twins.rebased, twins.behind):
+        after_publication(place.engine, place.org_id, draft.draft_id)
+    succeeds(place, a_reconciliation(place, second))
+    behind = current(place, twins.behind)
+    candidate = a_candidate(place, behind)
+    succeeds(place, a_rebase(place, behind, candidate, *offered(candidate, "keep_draft")))
+    check_invariants(place.engine, place.org_id)
+
+
+@pytest.mark.usefixtures("untouched")
+def test_a_batch_and_a_restore_change_their_own_organization_only(twins: Twins) -> None:
+    place = twins.here
+    published(place, deletes(twins.memories[1]))
+    published(place, restores(twins.memories[1]))
+    with acting(place) as tx:
+        more = BatchedOperation(0, "more", twins.open.draft_id, twins.open.version, creates("more.md"))
+        append_batch(tx, [more])
+    check_invariants(place.engine, place.org_id)
+
+
+@pytest.mark.usefixtures("untouched")
+def test_a_reviews_timers_change_their_own_organization_only(twins: Twins) -> None:
+    place = twins.here
+    reminds_after(place, 60)
+    timers_run(place, twins.review_id, at=next_timer_at(place, twins.review_id))
+    scheduled(place, twins.review_id, from_now(60))
+    timers_run(place, twins.review_id, at=from_now(60))
     check_invariants(place.engine, place.org_id)
 
 
@@ -269,11 +333,20 @@ def a_merge_of(place: Somewhere, review_id: ReviewId) -> StoredOperation:
     return operation
 
 
+def test_every_table_of_organizations_is_looked_at() -> None:
+    assert {table.name for table in SQLModel.metadata.sorted_tables if "org_id" in table.c} == TABLES.keys()
+
+
 def test_what_is_shown_is_the_organizations_own(twins: Twins) -> None:
     other = "different\n"
     execute(twins.there, "update draft_operations set content = :c where org_id = :o and content is not null", c=other)
     execute(twins.there, "update blobs set content = :c where org_id = :o", c=other)
+    for table, column in (("reconciliation_candidates", "memories"), ("draft_revisions", "operations")):
+        change = f"{column} = cast(replace(cast({column} as text), 'contested.md', 'different.md') as jsonb)"
+        execute(twins.there, f"update {table} set {change} where org_id = :o")  # noqa: S608  (ours)
+    execute(twins.there, "update drafts set version = version + 1 where org_id = :o")
     with twins.here.engine.connect() as connection:
+        org_id = twins.here.org_id
         shown = repr(
             [
                 draft_body(connection, twins.open),
@@ -281,7 +354,11 @@ def test_what_is_shown_is_the_organizations_own(twins: Twins) -> None:
                 review_body(connection, twins.here.org_id, twins.review_id),
                 submission_body(connection, twins.here.org_id, twins.review_id, 1),
                 read_memory(connection, twins.here.org_id, twins.memories[0]),
+                candidate_body(connection, org_id, twins.behind.draft_id, twins.candidate["candidate_id"]),
+                revisions(connection, org_id, twins.rebased.draft_id, before=None, limit=9),
+                live_candidates(connection, org_id, [twins.behind.draft_id, twins.rebased.draft_id]),
             ]
         )
     assert "different" not in shown
     assert "proposed" in shown
+    assert twins.candidate["candidate_id"] in shown
