@@ -11,7 +11,9 @@ from tests.workflows.straying import StrayingWorkflow
 from workflows.sandbox import PASSED_THROUGH, WORKFLOWS, workflow_runner
 
 # Of the standard library, what computes; nothing that opens, connects, waits or draws lots.
-PURE = frozenset({"asyncio", "collections", "dataclasses", "datetime", "enum", "functools", "itertools", "typing"})
+PURE = frozenset(
+    {"asyncio", "collections", "contextlib", "dataclasses", "datetime", "enum", "functools", "itertools", "typing"}
+)
 
 
 def source_of(workflow_class: type) -> ast.Module:
