@@ -176,6 +176,9 @@ def bodies(world: World) -> Iterator[tuple[str, Json, Json | bytes]]:
     yield f"{reviews}/decisions", a_decision(98), a_decision(99)
     yield f"{reviews}/merges", {"expected_review_version": 98}, {"expected_review_version": 99}
     yield f"{reviews}/comments", {"body": "a"}, {"body": "b"}
+    latest, former = (str(commit["commit_id"]) for commit in items(world.owner.get("/org/commits"))[:2])
+    reverts: list[Json] = [{"project_id": project_id, "commit_id": commit_id} for commit_id in (latest, former)]
+    yield "/org/reverts", reverts[0], reverts[1]
     imports = f"/imports/{world.ids['import_id']}"
     yield "/imports", {"project_id": project_id, "title": "a"}, {"project_id": project_id, "title": "b"}
     yield f"{imports}/files", {"files": [a_file("a.md")]}, {"files": [a_file("b.md")]}
