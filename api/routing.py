@@ -31,6 +31,9 @@
             return answer(trial)                                     # `tried`, with 200, or the same problem
         return accept_operation(call.tx, kind=OperationKind.SUBMIT, ...)
 
+A read that takes its time answers `Later(respond)`: it has found and checked everything, and `respond` waits or streams
+in the event loop, without thread or connection (`api.events`).
+
 Functions are plain `def`, run in a thread, and get the path's parameters by name, as strings. They never commit and
 never catch a Problem to answer it. Authentication, Idempotency-Key, deadlock retries, waiting and problem documents
 happen around them (`api.running`, `api.exchange`). `problems` are the codes of this route beyond those that follow
