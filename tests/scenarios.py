@@ -25,15 +25,17 @@ from tests.rows import (
     current,
     deletes,
     renames,
+    restores,
     updates,
 )
 
 
 def a_merge_of_many_kinds(place: Somewhere) -> StoredOperation:
-    one, two, three = published(place, creates("1.md"), creates("2.md"), creates("3.md"))
+    one, two, three, gone = published(place, creates("1.md"), creates("2.md"), creates("3.md"), creates("gone.md"))
+    published(place, deletes(gone))
     selected(place, a_project(place), [one, two])
     first = a_draft(place, renames(one, "2.md"), renames(two, "1.md"), creates("new.md"))
-    second = a_draft(place, deletes(three))
+    second = a_draft(place, deletes(three), restores(gone, "back.md"))
     review_id = a_review(place, first, second)
     decided(place, review_id, "approved", actor=a_user(place, "admin"))
     published(place, creates("behind.md"))
