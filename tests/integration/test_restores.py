@@ -7,9 +7,10 @@ from activities.accepting import ProposedOperation
 from models.errors import MemoryNotSelected, OperationInvalid, TargetMissing
 from models.store.draft_views import draft_body, draft_result
 from models.store.locks import DraftRow
-from tests.commands import a_review, merged, problem_of, published, result_of, selected, submitted
+from tests.commands import a_merge, a_review, merged, problem_of, published, result_of, selected, submitted
 from tests.contested import contested
 from tests.invariants import check_invariants
+from tests.racing import SUCCEEDED, race
 from tests.rows import (
     Somewhere,
     a_draft,
@@ -256,3 +257,39 @@ def test_a_deselected_memory_is_still_selected_by_its_restore(engine: Engine) ->
     selected(place, place.project_id, [kept])
     published(place, restores(memory_id))
     assert selection(place, place.project_id) == {kept, memory_id}
+
+
+# --- twice, and at once
+
+
+def test_the_second_of_two_equal_restores_is_published_already(engine: Engine) -> None:
+    place = an_organization(engine)
+    memory_id = a_deleted_memory(place)
+    reviews = [a_review(place, a_draft(place, restores(memory_id))) for _ in range(2)]
+    results = [result_of(merged(place, review_id)) for review_id in reviews]
+    assert [result["already_published"] for result in results] == [False, True]
+    check_invariants(engine, place.org_id)
+
+
+@pytest.mark.parametrize(("theirs", "other"), [("ours\n", SUCCEEDED), ("theirs\n", "reconciliation_required")])
+def test_two_restores_merged_at_once_are_both_published_or_one_is_refused(
+    engine: Engine, theirs: str, other: str
+) -> None:
+    place = an_organization(engine)
+    for number in range(5):
+        memory_id = a_deleted_memory(place, f"{number}.md")
+        drafts = [a_draft(place, restores(memory_id, content=content)) for content in ("ours\n", theirs)]
+        verdicts = race(place, *(a_merge(place, a_review(place, draft)) for draft in drafts))
+        assert sorted(verdicts, reverse=True) == [SUCCEEDED, other]
+    check_invariants(engine, place.org_id)
+
+
+def test_a_restored_memory_can_be_deleted_and_restored_again(engine: Engine) -> None:
+    place = an_organization(engine)
+    memory_id = a_deleted_memory(place)
+    for number in range(2):
+        published(place, restores(memory_id, content=f"{number}\n"))
+        published(place, deletes(memory_id))
+    draft = a_draft(place, restores(memory_id))
+    assert operations(place, draft) == [("restore", "a.md", "1\n", "Second")]
+    check_invariants(engine, place.org_id)
