@@ -6,15 +6,22 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from typing import TypeVar
 
 from sqlalchemy import Engine, text
 
 from models.database import build_engine
+from models.errors import Problem
 from models.settings import Settings
+from models.store.operations import StoredOperation
+from tests.commands import carried_out
 from tests.databases import url_of
+from tests.rows import Somewhere
 
 T = TypeVar("T")
+
+SUCCEEDED = "succeeded"
 
 # Two transactions started at one moment still meet at different statements.
 LONGEST_HEAD_START_S = 0.004
@@ -61,3 +68,26 @@ def _wait_for_the_end_of(engine: Engine, application_name: str) -> None:
             if not connection.execute(alive, {"name": application_name}).all():
                 return
         time.sleep(0.01)
+
+
+def verdict(operation: StoredOperation) -> str:
+    """`succeeded`, or the code it was refused with; one that has to be tried again is a defect here."""
+    assert operation.status in ("succeeded", "failed"), operation
+    return SUCCEEDED if operation.problem is None else str(operation.problem["code"])
+
+
+def verdict_of(place: Somewhere, operation: StoredOperation) -> str:
+    return verdict(carried_out(place, operation))
+
+
+def answer_to(action: Callable[..., object], *arguments: object) -> str:
+    """`succeeded`, or the code that an action is refused with."""
+    try:
+        action(*arguments)
+    except Problem as problem:
+        return problem.code
+    return SUCCEEDED
+
+
+def race(place: Somewhere, *operations: StoredOperation) -> list[str]:
+    return together(*(partial(verdict_of, place, operation) for operation in operations))

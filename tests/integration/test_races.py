@@ -1,6 +1,6 @@
 """Commands at once, as two workers, two lanes or two people would give them: real threads, real locks."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -11,7 +11,6 @@ from sqlalchemy import Engine
 from activities.closing import close_user_work
 from activities.lane import PublicationActivities
 from activities.messages import PublishBatch
-from models.errors import Problem
 from models.identifiers import MemoryId, ProjectId, UserId
 from models.store.locks import DraftRow, lock_coordination
 from models.store.operations import StoredOperation
@@ -30,7 +29,7 @@ from tests.commands import (
     published,
 )
 from tests.invariants import check_invariants
-from tests.racing import together, without_deadlocks
+from tests.racing import SUCCEEDED, answer_to, race, together, verdict, verdict_of, without_deadlocks
 from tests.rows import (
     Somewhere,
     a_draft,
@@ -49,7 +48,6 @@ from tests.rows import (
     with_role,
 )
 
-SUCCEEDED = "succeeded"
 AGAIN = 8
 ROUNDS = 8
 
@@ -58,29 +56,6 @@ ROUNDS = 8
 def pool(engine: Engine) -> Iterator[Engine]:
     with without_deadlocks(engine, connections=8) as racing:
         yield racing
-
-
-def verdict(operation: StoredOperation) -> str:
-    """`succeeded`, or the code it was refused with; one that has to be tried again is a defect here."""
-    assert operation.status in ("succeeded", "failed"), operation
-    return SUCCEEDED if operation.problem is None else str(operation.problem["code"])
-
-
-def verdict_of(place: Somewhere, operation: StoredOperation) -> str:
-    return verdict(carried_out(place, operation))
-
-
-def answer_to(action: Callable[..., object], *arguments: object) -> str:
-    """`succeeded`, or the code that an action is refused with."""
-    try:
-        action(*arguments)
-    except Problem as problem:
-        return problem.code
-    return SUCCEEDED
-
-
-def race(place: Somewhere, *operations: StoredOperation) -> list[str]:
-    return together(*(partial(verdict_of, place, operation) for operation in operations))
 
 
 # --- two Reviews merged at once
@@ -185,19 +160,6 @@ def test_two_lanes_by_accident_do_no_harm(engine: Engine, pool: Engine, monkeypa
 # --- commands that exclude each other
 
 
-def test_approve_against_resubmit(engine: Engine, pool: Engine) -> None:
-    place = an_organization(pool)
-    for number in range(AGAIN):
-        review_id = a_review(place, a_draft(place, creates(f"{number}.md")))
-        verdicts = race(
-            place,
-            a_decision(place, review_id, "approved"),
-            a_resubmit(place, review_id, a_draft(place, creates(f"x{number}.md"))),
-        )
-        assert sorted(verdicts) == [SUCCEEDED, "version_conflict"]
-    check_invariants(engine, place.org_id)
-
-
 def test_approve_against_approve(engine: Engine, pool: Engine) -> None:
     place = an_organization(pool)
     admin = a_user(place, "admin")
@@ -211,23 +173,6 @@ def test_approve_against_approve(engine: Engine, pool: Engine) -> None:
     check_invariants(engine, place.org_id)
 
 
-def test_merge_against_discard(engine: Engine, pool: Engine) -> None:
-    place = an_organization(pool)
-    for number in range(AGAIN):
-        draft = a_draft(place, creates(f"{number}.md"))
-        others = [a_draft(place, creates(f"x{number}.md"))] if number % 2 else []
-        merge = a_merge(place, a_review(place, draft, *others))
-        verdicts = together(
-            partial(verdict_of, place, merge),
-            partial(answer_to, discarded, place, draft),
-        )
-        assert verdicts in (
-            [SUCCEEDED, "draft_closed"],
-            ["version_conflict" if others else "review_closed", SUCCEEDED],
-        )
-    check_invariants(engine, place.org_id)
-
-
 @pytest.mark.parametrize("ends", ["withdraw", "reject"])
 def test_merge_against_the_end_of_the_review(engine: Engine, pool: Engine, ends: str) -> None:
     place = an_organization(pool)
@@ -235,47 +180,6 @@ def test_merge_against_the_end_of_the_review(engine: Engine, pool: Engine, ends:
         review_id = a_review(place, a_draft(place, creates(f"{number}.md")))
         end = a_withdrawal(place, review_id) if ends == "withdraw" else a_decision(place, review_id, "rejected")
         assert sorted(race(place, a_merge(place, review_id), end)) == ["review_closed", SUCCEEDED]
-    check_invariants(engine, place.org_id)
-
-
-def test_merge_against_a_selection_that_drops_what_it_changes(engine: Engine, pool: Engine) -> None:
-    place = an_organization(pool)
-    for number in range(AGAIN):
-        (one,) = published(place, creates(f"{number}.md"))
-        review_id = a_review(place, a_draft(place, updates(one, "changed\n")))
-        kept = [memory_id for memory_id in tree(place) if memory_id != one]
-        merge, selection = race(place, a_merge(place, review_id), a_selection(place, place.project_id, kept))
-        assert merge == SUCCEEDED
-        assert selection in (SUCCEEDED, "selection_in_use")
-        carried_out(place, a_selection(place, place.project_id, list(tree(place))))
-    check_invariants(engine, place.org_id)
-
-
-def test_merge_against_a_selection_in_the_same_project(engine: Engine, pool: Engine) -> None:
-    place = an_organization(pool)
-    ids = published(place, creates("1.md"), creates("2.md"))
-    for number in range(AGAIN):
-        review_id = a_review(place, a_draft(place, creates(f"x{number}.md")))
-        chosen = [
-            *ids[number % 2 :],
-            *(memory_id for memory_id in tree(place) if memory_id not in ids),
-        ]
-        merge, selection = race(place, a_merge(place, review_id), a_selection(place, place.project_id, chosen))
-        assert merge == SUCCEEDED
-        assert selection in (SUCCEEDED, "version_conflict")
-    check_invariants(engine, place.org_id)
-
-
-def test_merge_against_its_actor_losing_the_admin_role(engine: Engine, pool: Engine) -> None:
-    place = an_organization(pool)
-    for number in range(AGAIN):
-        admin = a_user(place, "admin")
-        merge = a_merge(place, a_review(place, a_draft(place, creates(f"{number}.md"))), actor=admin)
-        verdicts = together(
-            partial(verdict_of, place, merge),
-            partial(answer_to, with_role, place, admin, "member"),
-        )
-        assert verdicts in ([SUCCEEDED, SUCCEEDED], ["not_found", SUCCEEDED])
     check_invariants(engine, place.org_id)
 
 
