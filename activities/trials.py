@@ -13,7 +13,8 @@ from activities.requests import MergeRequest, ResubmitRequest, SubmitRequest
 from activities.submissions import open_review, submit_again
 from models.errors import JsonValue, ReconciliationRequired
 from models.identifiers import CandidateId, ProjectId, ReviewId, new_review_id
-from models.schemas.reviews import MergeFacts, MergeTrial, ReviewBody, ReviewTrial, TriedReview
+from models.schemas.reviews import MergeFacts, ReviewBody
+from models.schemas.trials import MergeTrial, ReviewTrial, TriedReview
 from models.store.candidates import read_candidates
 from models.store.review_views import review_body
 from models.store.transaction import Transaction

@@ -9,8 +9,9 @@ from api.routing import Routes
 from models.errors import MemoryNotSelected, NotFound, OperationInvalid, ProjectArchived
 from models.identifiers import CommitId, ProjectId
 from models.schemas.common import DryRunQuery
-from models.schemas.drafts import DraftBody, DraftTrial
+from models.schemas.drafts import DraftBody
 from models.schemas.reverts import RevertCommit
+from models.schemas.trials import DraftTrial
 from models.store.commits import read_commit
 from models.store.draft_views import draft_body
 

@@ -51,12 +51,11 @@ from models.schemas.reviews import (
     DraftReferenceInput,
     MergeResult,
     MergeReview,
-    MergeTrial,
     ResubmitReview,
     ReviewBody,
-    ReviewTrial,
     WithdrawReview,
 )
+from models.schemas.trials import MergeTrial, ReviewTrial
 from models.store.commits import organization_ref
 from models.store.locks import ReviewRow
 from models.store.operations import OperationKind, StoredOperation, accept_operation

@@ -217,13 +217,6 @@ class DraftBody(DraftListItem):
     operations: list[DraftOperationBody]
 
 
-class DraftTrial(DraftFacts):
-    """The Draft that would be made."""
-
-    dry_run: Literal[True]
-    operations: list[DraftOperationFacts]
-
-
 class DiscardedDraft(BaseModel):
     """What an owner or admin sees of somebody's Draft after discarding it unseen."""
 

@@ -327,28 +327,6 @@ class MergeResult(MergeFacts):
     commit_id: str | None
 
 
-class TriedReview(ReviewFacts):
-    """A Review as a command would leave it; it has no id yet where the command would make it."""
-
-    review_id: str | None = Field(default=None, exclude_if=lambda value: value is None)
-    approvals: list[ApprovalFacts]
-    timeline: list[TimelineEvent]
-    mergeability: Mergeability
-
-
-class ReviewTrial(TriedReview):
-    """What a submission would come to; nothing of it is stored."""
-
-    dry_run: Literal[True]
-
-
-class MergeTrial(MergeFacts):
-    """What a merge would do; nothing of it is stored."""
-
-    dry_run: Literal[True]
-    review: TriedReview
-
-
 class CommentBody(BaseModel):
     """A remark on a submission, or on a line of its proposed result."""
 

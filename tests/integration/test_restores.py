@@ -1,5 +1,7 @@
 """Restores: a deleted Memory comes back under its id, as it was or as the restore says (publication.md §2)."""
 
+from functools import partial
+
 import pytest
 from sqlalchemy import Engine
 
@@ -37,7 +39,7 @@ def a_deleted_memory(place: Somewhere, path: str = "a.md") -> str:
     return memory_id
 
 
-def operations(place: Somewhere, draft: DraftRow) -> list[tuple[str, str | None, str | None, str | None]]:
+def operations(place: Somewhere, draft: DraftRow) -> list[tuple[object, ...]]:
     """What a Draft's operations do: action, path, text, description."""
     with place.engine.connect() as connection:
         shown = draft_body(connection, draft).operations
@@ -118,7 +120,7 @@ def test_what_was_never_published_is_not_restored(engine: Engine) -> None:
     draft = a_draft(place, creates("b.md"))
     (provisional,) = provisional_ids(place, draft.draft_id)
     for operation in (restores("mem_unknown"), restores(provisional)):
-        problem = refused(lambda operation=operation: appended(place, draft, deletes(provisional), operation))
+        problem = refused(partial(appended, place, draft, deletes(provisional), operation))
         assert isinstance(problem, TargetMissing)
         assert problem.context["index"] == 1
 

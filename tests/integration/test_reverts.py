@@ -1,5 +1,7 @@
 """Reverts: a Draft on a commit that takes back what it did (publication.md §5)."""
 
+from functools import partial
+
 import pytest
 from sqlalchemy import Engine
 
@@ -142,7 +144,7 @@ def test_only_a_commit_of_the_organization_is_reverted(engine: Engine) -> None:
     elsewhere = an_organization(engine)
     published(elsewhere, creates("a.md"))
     for commit_id in (row.commit_id, head(elsewhere), CommitId("0" * 64)):
-        problem = refused(lambda commit_id=commit_id: reverted(place, commit_id))
+        problem = refused(partial(reverted, place, commit_id))
         assert isinstance(problem, NotFound)
         assert problem.context["field"] == "commit_id"
 
