@@ -33,8 +33,9 @@ CLAIM_BEHIND = text("""
               and (d.reconcile_at is null or d.reconcile_at <= statement_timestamp())
             order by greatest(d.base_version, d.reconciled_version) limit :limit
         ) d
-        where cast(:published_within_s as float) is null
-           or r.updated_at > statement_timestamp() - make_interval(secs => :published_within_s)
+        where r.updated_at <= statement_timestamp() - make_interval(secs => :rested_s)
+          and (cast(:published_within_s as float) is null
+               or r.updated_at > statement_timestamp() - make_interval(secs => :published_within_s))
         order by d.status desc, d.turn limit :limit
     ),
     claimed as (
@@ -49,7 +50,12 @@ CLAIM_BEHIND = text("""
 
 
 def claim_behind(
-    connection: Connection, *, limit: int, again_after_s: float, published_within_s: float | None = None
+    connection: Connection,
+    *,
+    limit: int,
+    again_after_s: float,
+    published_within_s: float | None = None,
+    rested_s: float = 0,
 ) -> list[BehindDue]:
     """Drafts that fell behind by a publication and were not compared with it, submitted ones first.
 
@@ -61,8 +67,14 @@ def claim_behind(
         limit: at most so many.
         again_after_s: how long whoever is told has time before a Draft is claimed again.
         published_within_s: look only where something was published lately; None: everywhere.
+        rested_s: look only where nothing was published for so long.
     """
-    names = {"limit": limit, "again_after_s": again_after_s, "published_within_s": published_within_s}
+    names = {
+        "limit": limit,
+        "again_after_s": again_after_s,
+        "published_within_s": published_within_s,
+        "rested_s": rested_s,
+    }
     rows = connection.execute(CLAIM_BEHIND, names).all()
     return [BehindDue(*row[:3]) for row in sorted(rows, key=lambda row: row.status, reverse=True)]
 

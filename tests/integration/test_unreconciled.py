@@ -17,11 +17,18 @@ def claimed(
     limit: int = 1_000,
     again_after_s: float = 60.0,
     published_within_s: float | None = None,
+    rested_s: float = 0,
 ) -> list[DraftId]:
     """What one claim brings of these organizations; other tests' Drafts wait for the next."""
     org_ids: set[str] = {place.org_id for place in places}
     with engine.begin() as connection:
-        due = claim_behind(connection, limit=limit, again_after_s=again_after_s, published_within_s=published_within_s)
+        due = claim_behind(
+            connection,
+            limit=limit,
+            again_after_s=again_after_s,
+            published_within_s=published_within_s,
+            rested_s=rested_s,
+        )
     return [DraftId(each.draft_id) for each in due if each.org_id in org_ids]
 
 
@@ -82,14 +89,15 @@ def test_a_comparison_that_ends_after_a_later_one_does_not_take_it_back(engine: 
     assert claimed(engine, place) == []
 
 
-def test_a_claim_may_look_only_where_something_was_published_lately(engine: Engine) -> None:
+def test_a_claim_may_look_only_where_something_was_published_lately_and_has_come_to_rest(engine: Engine) -> None:
     place = an_organization(engine)
     draft = a_draft(place, creates("a.md"))
     published(place, creates("b.md"))
+    assert claimed(engine, place, rested_s=60.0) == []
     execute(place, "update organization_refs set updated_at = updated_at - interval '1 hour' where org_id = :o")
     execute(place, "update drafts set created_at = created_at - interval '1 hour' where org_id = :o")
     assert claimed(engine, place, published_within_s=60.0) == []
-    assert claimed(engine, place, published_within_s=7_200.0) == [draft.draft_id]
+    assert claimed(engine, place, published_within_s=7_200.0, rested_s=60.0) == [draft.draft_id]
 
 
 def test_a_look_at_many_drafts_that_are_not_behind_reads_none_of_them(engine: Engine) -> None:
@@ -106,7 +114,7 @@ def test_a_look_at_many_drafts_that_are_not_behind_reads_none_of_them(engine: En
         p=place.project_id,
         u=place.owner,
     )
-    names = {"limit": 25, "again_after_s": 60.0, "published_within_s": 600.0}
+    names = {"limit": 25, "again_after_s": 60.0, "published_within_s": 600.0, "rested_s": 0.0}
     with engine.connect() as connection:
         connection.execute(text("analyze drafts"))
         plan = "\n".join(connection.execute(text(f"explain (analyze) {CLAIM_BEHIND.text}"), names).scalars())
