@@ -48,6 +48,7 @@ bench: setup
 	"$(BIN)/python" bench/publication.py $(ARGS)
 	"$(BIN)/python" bench/snapshots.py $(ARGS)
 	"$(BIN)/python" bench/starting.py $(ARGS)
+	"$(BIN)/python" bench/text_merge.py $(ARGS)
 
 lock:
 	uv pip compile --no-config --universal --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command 'make lock' -o requirements.txt pyproject.toml
