@@ -6,6 +6,7 @@ from sqlalchemy import Engine
 
 from activities.amendments import amend_review
 from activities.batches import BatchedOperation, append_batch
+from activities.catching_up import after_publication
 from activities.comments import add_comment
 from models.identifiers import MemoryId, ReviewId
 from models.rules.hashes import content_hash
@@ -83,6 +84,7 @@ def a_lived_in_organization(engine: Engine) -> Somewhere:
     (lines,) = published(place, creates("lines.md", "a\nb\nc\n"))
     _fall_behind(place, lines)
     _build_on_each_other(place, lines)
+    _move_on_in_part(place, lines)
     _let_time_pass(place)
     _bring_along(place)
     return place
@@ -157,6 +159,14 @@ def _build_on_each_other(place: Somewhere, lines: MemoryId) -> None:
     second = current(place, second)
     candidate = a_candidate(place, second)
     result_of(rebased(place, second, candidate, *offered(candidate, "both_current_first")))
+
+
+def _move_on_in_part(place: Somewhere, lines: MemoryId) -> None:
+    """A Review of which one Draft was brought up to date by itself, and the other has to be confirmed."""
+    contested = a_draft(place, updates(lines, "published\nb\nanother\n"))
+    a_review(place, a_draft(place, creates("moved-on.md")), contested)
+    published(place, updates(lines, "again\nb\nc\n"))
+    after_publication(place.engine, place.org_id, contested.draft_id)
 
 
 def _let_time_pass(place: Somewhere) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from activities.reverts import revert
 from models.store.operations import StoredOperation
 from tests.commands import (
     a_decision,
@@ -15,15 +16,18 @@ from tests.commands import (
     published,
     selected,
 )
+from tests.policies import from_now, scheduled, scheduled_merges, timers_run
 from tests.rebasing import a_candidate, a_rebase, a_reconciliation, a_submit_of, confirmed, offered
 from tests.rows import (
     Somewhere,
     a_draft,
     a_project,
     a_user,
+    acting,
     creates,
     current,
     deletes,
+    ref_of,
     renames,
     restores,
     updates,
@@ -107,6 +111,36 @@ def a_candidate_asked_for(place: Somewhere) -> StoredOperation:
     return a_reconciliation(place, draft)
 
 
+def a_submit_of_a_restore(place: Somewhere) -> StoredOperation:
+    gone, back = published(place, creates("gone.md", "gone\n"), creates("back.md"))
+    published(place, deletes(gone), deletes(back))
+    return a_submit(place, a_draft(place, restores(gone)), a_draft(place, restores(back, "other.md", "other\n")))
+
+
+def a_merge_of_a_revert(place: Somewhere) -> StoredOperation:
+    """What its commit created, changed, moved and deleted; somebody has published since."""
+    edited, moved, gone = published(place, creates("edited.md"), creates("moved.md"), creates("gone.md"))
+    published(place, creates("new.md"), updates(edited, "new\n"), renames(moved, "to.md"), deletes(gone))
+    commit_id, _ = ref_of(place)
+    assert commit_id is not None
+    published(place, creates("since.md"))
+    with acting(place) as tx:
+        draft = revert(tx, project_id=place.project_id, commit_id=commit_id)
+    return a_merge(place, a_review(place, draft))
+
+
+def a_merge_that_fell_due(place: Somewhere) -> StoredOperation:
+    (gone,) = published(place, creates("gone.md"))
+    published(place, deletes(gone))
+    review_id = a_review(place, a_draft(place, creates("1.md"), restores(gone)))
+    decided(place, review_id, "approved", actor=a_user(place, "admin"))
+    scheduled(place, review_id, from_now(60))
+    published(place, creates("behind.md"))
+    timers_run(place, review_id, at=from_now(60))
+    (merge,) = scheduled_merges(place, review_id)
+    return merge
+
+
 COMMANDS: list[Callable[[Somewhere], StoredOperation]] = [
     a_merge_of_many_kinds,
     a_submit_of_two,
@@ -118,4 +152,7 @@ COMMANDS: list[Callable[[Somewhere], StoredOperation]] = [
     a_rebase_of_a_submitted_draft,
     a_submit_with_candidates,
     a_candidate_asked_for,
+    a_submit_of_a_restore,
+    a_merge_of_a_revert,
+    a_merge_that_fell_due,
 ]

@@ -13,10 +13,10 @@ from tests.corruptions.breaking import (
     review_of,
 )
 
-CLEAN = first("candidate_id", "reconciliation_candidates where reconciliation = 'clean'")
+CLEAN = first("candidate_id", f"reconciliation_candidates where draft_id = {draft_of('clean.md')}")
 CONTESTED = first(
     "candidate_id",
-    "reconciliation_candidates where reconciliation = 'conflicts'"
+    "reconciliation_candidates where reconciliation = 'conflicts' and siblings = '[]'"
     " and candidate_id not in (select candidate_id from draft_revisions)",
 )
 REBASED = draft_of("added.md")

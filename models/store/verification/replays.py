@@ -3,25 +3,27 @@
 Together with `merges` this says that the Drafts of all merged Reviews, in their order, give every version.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from sqlalchemy import RowMapping, text
 
 from models.identifiers import BlobId, DraftId, MemoryId, ProjectId
-from models.rules.evaluation import ProposedDraft, Surroundings
+from models.rules.evaluation import Evaluation, ProposedDraft, Surroundings
 from models.rules.folding import Action, DraftOperation
+from models.rules.hashes import result_hash
 from models.rules.review import fold_in_order
 from models.rules.states import Body, MemoryState, State
 from models.store.verification.findings import Finding
 from models.store.verification.snapshot import Snapshot
+from models.store.verification.submissions import state_of
 
 # The operations in order, each with what its Memory was where the Draft starts, in what the Draft was laid over, and
-# in the version that the submission was evaluated against. Drafts whose result stayed equal have moved on since, all
-# of a Review together, and then that is the version.
+# in the version that the submission was evaluated against, or that Drafts whose result stayed equal have moved on to.
 STEPS = text("""
     with steps as (
-        select r.review_id, r.project_id, r.result_hash, m.position, m.draft_id, d.base_version,
+        select r.review_id, r.submission, r.project_id, r.result_hash, m.position, m.draft_id, d.base_version,
+               s.org_version as submitted_version,
                greatest(s.org_version, max(d.base_version) over (partition by r.review_id)) as version,
                o.index, o.action, o.memory_id, o.path, o.new_path, o.blob_id, o.content_hash, o.description
         from reviews r
@@ -52,6 +54,17 @@ STEPS = text("""
     left join blobs lb on lb.org_id = :org_id and lb.blob_id = l.blob_id
     order by t.review_id, t.position, t.index, b.from_version, c.from_version
 """)
+CURRENT = text("""
+    select v.memory_id, v.path, v.description, v.blob_id, b.content_hash
+    from memory_versions v left join blobs b on b.org_id = :org_id and b.blob_id = v.blob_id
+    where v.org_id = :org_id and v.memory_id = any(:memory_ids)
+      and v.from_version <= :version and (v.to_version is null or v.to_version > :version)
+""")
+SUBMITTED = text("""
+    select t.memory_id, t.path, t.description, t.blob_id, b.content_hash
+    from review_submission_states t left join blobs b on b.org_id = :org_id and b.blob_id = t.blob_id
+    where t.org_id = :org_id and t.review_id = :review_id and t.number = :number
+""")
 TEXT = text("""
     select content from blobs where org_id = :org_id and blob_id = :blob_id
     union all
@@ -67,21 +80,58 @@ def check_replays(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _check_review(snapshot: Snapshot, review_id: str, steps: Sequence[RowMapping]) -> Iterator[Finding]:
-    expected, project_id = steps[0]["result_hash"], ProjectId(steps[0]["project_id"])
-    found = _replayed(snapshot, steps, project_id)
+    expected = steps[0]["result_hash"]
+    found = _replayed(snapshot, steps)
+    if found != expected:
+        found = _replayed_in_parts(snapshot, review_id, steps)
     if found != expected:
         what = "the Drafts' operations do not give what was submitted"
-        yield Finding("submission.replay", what, f"Review {review_id}", expected, found)
+        yield Finding("submission.replay", what, f"Review {review_id}", expected, found or "nothing")
 
 
-def _replayed(snapshot: Snapshot, steps: Sequence[RowMapping], project_id: ProjectId) -> str:
-    """The result's hash; what lost its target with a discarded Draft is in the submission as it was before."""
+def _replayed(snapshot: Snapshot, steps: Sequence[RowMapping]) -> str | None:
+    """The result's hash, where all Drafts of the Review have moved on together, or none has."""
+    current = {MemoryId(step["memory_id"]): state for step in steps if (state := _state(step, "current_")) is not None}
+    evaluation = _evaluated(snapshot, steps, current)
+    return None if evaluation is None else evaluation.result_hash(ProjectId(steps[0]["project_id"]))
+
+
+def _replayed_in_parts(snapshot: Snapshot, review_id: str, steps: Sequence[RowMapping]) -> str | None:
+    """The same where only those have whose own result stayed equal: each Memory is as one of the versions has it."""
+    submitted = snapshot.all(SUBMITTED, review_id=review_id, number=steps[0]["submission"])
+    expected = {MemoryId(row["memory_id"]): state_of(row) for row in submitted}
+    versions = {steps[0]["submitted_version"], *(step["base_version"] for step in steps)}
+    evaluations = [
+        evaluation
+        for version in sorted(versions)
+        if version >= steps[0]["submitted_version"]
+        and (evaluation := _evaluated(snapshot, steps, _current(snapshot, steps, version))) is not None
+    ]
+    if not evaluations:
+        return None
+    states: dict[MemoryId, State] = {}
+    for evaluation in evaluations:
+        for memory_id, state in evaluation.final_states.items():
+            if memory_id not in states or state == expected.get(memory_id):
+                states[memory_id] = state
+    introduced = evaluations[0].made | evaluations[0].restored
+    return result_hash(states, ProjectId(steps[0]["project_id"]), introduced)
+
+
+def _current(snapshot: Snapshot, steps: Sequence[RowMapping], version: int) -> dict[MemoryId, MemoryState]:
+    rows = snapshot.all(CURRENT, memory_ids=[step["memory_id"] for step in steps], version=version)
+    return {MemoryId(row["memory_id"]): state for row in rows if (state := state_of(row)) is not None}
+
+
+def _evaluated(
+    snapshot: Snapshot, steps: Sequence[RowMapping], current: Mapping[MemoryId, MemoryState]
+) -> Evaluation | None:
+    """The Drafts in their order; what lost its target with a discarded Draft is in the submission as it was before."""
     drafts = [_draft(list(group)) for _, group in groupby(steps, key=lambda step: step["position"])]
     try:
-        evaluation = fold_in_order(drafts, _surroundings(snapshot, steps, drafts))
+        return fold_in_order(drafts, _surroundings(snapshot, steps, drafts, current))
     except (ValueError, LookupError):  # a row without what its action needs, or a text that has gone
-        return "nothing"
-    return evaluation.result_hash(project_id)
+        return None
 
 
 def _draft(steps: Sequence[RowMapping]) -> ProposedDraft:
@@ -92,15 +142,16 @@ def _draft(steps: Sequence[RowMapping]) -> ProposedDraft:
     )
 
 
-def _surroundings(snapshot: Snapshot, steps: Sequence[RowMapping], drafts: Sequence[ProposedDraft]) -> Surroundings:
+def _surroundings(
+    snapshot: Snapshot,
+    steps: Sequence[RowMapping],
+    drafts: Sequence[ProposedDraft],
+    current: Mapping[MemoryId, MemoryState],
+) -> Surroundings:
     bases: dict[int, dict[MemoryId, MemoryState]] = {draft.base_version: {} for draft in drafts}
-    current: dict[MemoryId, MemoryState] = {}
     for step in steps:
-        memory_id = MemoryId(step["memory_id"])
         if (base := _state(step, "base_")) is not None:
-            bases[step["base_version"]][memory_id] = base
-        if (now := _state(step, "current_")) is not None:
-            current[memory_id] = now
+            bases[step["base_version"]][MemoryId(step["memory_id"])] = base
 
     def read(blob_id: BlobId) -> str:
         draft_ids = [draft.draft_id for draft in drafts]
