@@ -36,6 +36,7 @@ class Verdict:
         contested: by Draft, the Memories of which both sides say different things.
         asking: the Drafts that need a confirmed candidate.
         broken: the Drafts of which some operation does not hold.
+        crowded: the Drafts that put something where nobody is to be asked about it.
         made: what the Drafts create or restore.
     """
 
@@ -48,6 +49,7 @@ class Verdict:
     contested: list[set[str]] = field(default_factory=list)
     asking: set[int] = field(default_factory=set)
     broken: set[int] = field(default_factory=set)
+    crowded: set[int] = field(default_factory=set)
     made: set[str] = field(default_factory=set)
 
     def first(self, *, submitting: bool) -> str | None:
@@ -139,7 +141,8 @@ def _judge_draft(model: Model, drafts: Sequence[ModelDraft], number: int, verdic
     verdict.codes |= folded.refused
     verdict.broken |= {number} if folded.refused else set()
     verdict.empty |= not folded.refused and results == before
-    verdict.made |= draft.creates | draft.restores
+    told_anew = {memory for memory, state in results.items() if state is not None and before[memory] is None}
+    verdict.made |= draft.creates | (draft.restores if confirmed is None else told_anew)
     verdict.before.append(before)
     verdict.drafts.append(folded.states)
     verdict.results.append(results)
@@ -163,13 +166,15 @@ def _collisions(model: Model, drafts: Sequence[ModelDraft], verdict: Verdict, co
     of_memory = [
         (memory, number, asks)
         for pair in combinations(sorted(verdict.world.keys() - course.undecided), 2)
-        if collide(*(verdict.world[memory].path for memory in pair))
+        if any(memory in course.placed for memory in pair) and collide(*(verdict.world[memory].path for memory in pair))
         for memory, number, asks in [_meeting(model, drafts, course, pair)]
     ]
     answered = [(memory, number) for memory, number, _ in of_memory if memory in course.confirmed.get(number, {})]
     verdict.asking |= {number for memory, number, asks in of_memory if asks and (memory, number) not in answered}
-    if any(number not in verdict.asking or (memory, number) in answered for memory, number, _ in of_memory):
-        verdict.codes.add("path_collision")
+    verdict.crowded = {
+        number for memory, number, _ in of_memory if number not in verdict.asking or (memory, number) in answered
+    }
+    verdict.codes |= {"path_collision"} if verdict.crowded else set()
 
 
 def _meeting(

@@ -41,15 +41,25 @@ STEPS = text("""
     where org_id = :org_id and (path is not null or new_path is not null or description is not null)
     order by draft_id, index
 """)
+# A rebase may drop a create that another Draft builds on: the revision before it still has it.
 LOST_TARGETS = text("""
-    select o.draft_id, o.index, o.memory_id from draft_operations o
-    where o.org_id = :org_id and o.action <> 'create'
-      and not exists (select from memories m where m.org_id = o.org_id and m.memory_id = o.memory_id)
-      and not exists (
-          select from draft_operations c
-          where c.org_id = o.org_id and c.memory_id = o.memory_id and c.action = 'create'
-      )
-    order by o.draft_id, o.index
+    with lost as materialized (
+        select o.draft_id, o.index, o.memory_id from draft_operations o
+        where o.org_id = :org_id and o.action <> 'create'
+          and not exists (select from memories m where m.org_id = o.org_id and m.memory_id = o.memory_id)
+          and not exists (
+              select from draft_operations c
+              where c.org_id = o.org_id and c.memory_id = o.memory_id and c.action = 'create'
+          )
+    )
+    select l.draft_id, l.index, l.memory_id from lost l
+    where not exists (
+        select from draft_revisions r
+        where r.org_id = :org_id and r.operations @> jsonb_build_array(
+            jsonb_build_object('action', 'create', 'memory_id', l.memory_id)
+        )
+    )
+    order by l.draft_id, l.index
 """)
 
 
