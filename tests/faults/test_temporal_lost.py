@@ -17,19 +17,23 @@ from temporalio.service import RPCError
 
 from models.identifiers import OrganizationId
 from models.settings import Settings
+from tests import commands, policies, rows
 from tests.client import PREFIX, Client, Json, Organization, a_project, an_organization, items, ok
 from tests.hash_reference import verify
 from tests.installation import Installation, an_installation, log_text, until
 from tests.invariants import check_invariants
-from tests.load import ENDED
+from tests.load import ENDED, place_of
 from tests.parts import restart
-from tests.proposals import a_draft, a_review, append, at_version, creates, published, references
+from tests.proposals import a_draft, a_review, append, at_version, creates, published, references, updates
+from tests.rebasing import a_candidate
 from tests.workflows.harness import events_of
 from workflows.temporal_link import connect
 
 READY = {"status": "ready", "database": "up", "migrations": "up", "temporal": "up"}
 WITHOUT_TEMPORAL = READY | {"temporal": "down"}
-COMMANDS = ("submit", "resubmit", "withdraw", "decide", "merge", "select")
+SOON_S = 4
+REVIEWED = ("resubmit", "withdraw", "decide", "merge")
+COMMANDS = ("submit", *REVIEWED, "reconcile", "select")
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +77,7 @@ class Desk:
     def owner(self) -> Client:
         return self.organization.owner
 
-    def command(self, name: str) -> httpx.Response:
+    def command(self, name: str) -> httpx.Response:  # noqa: PLR0911  (one a route)
         """A request to one of the workflow routes, without waiting for the outcome."""
         match name:
             case "submit":
@@ -87,6 +91,10 @@ class Desk:
                 return self._about(name, "decisions", decision="approved")
             case "merge":
                 return self._about(name, "merges")
+            case "reconcile":
+                draft = self.drafts[name]
+                path = f"/drafts/{draft['draft_id']}/reconciliation-candidates"
+                return self.owner.post(path, {"expected_draft_version": draft["version"]})
             case _:
                 path = f"/projects/{self.selecting_project_id}/org-selections"
                 body: Json = {"resource_ids": [self.memory_id]}
@@ -114,9 +122,11 @@ def a_desk(installation: Installation) -> Desk:
     organization = an_organization(installation.client)
     owner = organization.owner
     project_id = a_project(owner)
-    (memory_id,) = published(owner, project_id, creates("first.md"))
-    drafts = {name: a_draft(owner, project_id, creates(f"{name}.md")) for name in (*COMMANDS[:-1], "append")}
-    reviews = {name: a_review(owner, drafts[name]) for name in COMMANDS[1:-1]}
+    (memory_id,) = published(owner, project_id, creates("first.md", "a\nb\nc\n"))
+    drafts = {name: a_draft(owner, project_id, creates(f"{name}.md")) for name in ("submit", *REVIEWED, "append")}
+    drafts["reconcile"] = a_draft(owner, project_id, updates(memory_id, "ours\nb\nc\n"))
+    published(owner, project_id, updates(memory_id, "a\nb\ntheirs\n"))
+    reviews = {name: a_review(owner, drafts[name]) for name in REVIEWED}
     return Desk(organization, project_id, a_project(owner), memory_id, drafts, reviews)
 
 
@@ -173,7 +183,7 @@ def test_without_temporal_commands_are_accepted_at_once_and_everything_is_served
     until(lambda: installation.readiness() == READY, otherwise=installation.readiness)
 
 
-def test_24_operations_end_although_temporal_loses_its_store_while_they_are_pending(
+def test_28_operations_end_although_temporal_loses_its_store_while_they_are_pending(
     installation: Installation,
 ) -> None:
     """Delivered and taken up, but held by locks; then the store is gone, with its search attributes."""
@@ -186,12 +196,56 @@ def test_24_operations_end_although_temporal_loses_its_store_while_they_are_pend
         restart(installation.stack.temporal)
         still = [desk.operation(location) for desk, own in zip(desks, locations, strict=True) for location in own]
         assert not [operation for operation in still if operation["status"] in ENDED]
-    assert len(still) == 24
+    assert len(still) == 28
     for desk, own in zip(desks, locations, strict=True):
         require_success(installation, desk, own)
     assert installation.api.is_running()
     assert installation.worker.is_running()
     assert "unforeseen" not in log_text(installation.worker)
+
+
+def test_what_waits_for_its_time_or_for_a_pass_happens_once_although_temporal_loses_its_store(
+    installation: Installation,
+) -> None:
+    """A publication and a reminder whose timers ran there, Drafts that fell behind while it was away, and a rebase."""
+    organization = an_organization(installation.client)
+    place = place_of(installation.engine, organization, a_project(organization.owner))
+    (memory_id,) = commands.published(place, rows.creates("a.md", "a\nb\nc\n"))
+    reminded, due = (commands.a_review(place, rows.a_draft(place, rows.creates(f"{name}.md"))) for name in "rd")
+    commands.decided(place, due, "approved")
+    policies.scheduled(place, due, policies.from_now(SOON_S))
+    policies.reminds_after(place, SOON_S)
+    equal = rows.a_draft(place, rows.creates("equal.md"))
+    asking = rows.a_draft(place, rows.updates(memory_id, "ours\nb\nc\n"))
+    waiting = "select count(*) from reviews where org_id = :o and refresh_pending"
+    until(lambda: installation.count(waiting, o=place.org_id) == 0)
+    installation.lose_temporal_store()
+    commands.published(place, rows.updates(memory_id, "a\nb\ntheirs\n"))
+    rebase = a_rebase_asked_for(installation)
+    restart(installation.stack.temporal)
+    until(lambda: rebase()["status"] == "succeeded", seconds=60, otherwise=rebase)
+    until(lambda: commands.review(place, due).status == "merged", seconds=60)
+    until(lambda: commands.review(place, reminded).reminded_submission == 1)
+    until(lambda: rows.current(place, equal).base_version == rows.ref_of(place)[1])
+    compared = "select count(*) from reconciliation_candidates where org_id = :o and draft_id = :d"
+    until(lambda: installation.count(compared, o=place.org_id, d=asking.draft_id) > 0)
+    assert len(policies.scheduled_merges(place, due)) == 1
+    assert [event for event, _, _ in policies.happened(place, reminded)] == ["submitted", "reminded"]
+    check_invariants(installation.engine, place.org_id)
+
+
+def a_rebase_asked_for(installation: Installation) -> Callable[[], Json]:
+    """A rebase in an organization of its own, accepted; what is known of its operation."""
+    organization = an_organization(installation.client)
+    place = place_of(installation.engine, organization, a_project(organization.owner))
+    (memory_id,) = commands.published(place, rows.creates("a.md", "a\nb\nc\n"))
+    draft = rows.a_draft(place, rows.updates(memory_id, "ours\nb\nc\n"))
+    commands.published(place, rows.updates(memory_id, "a\nb\ntheirs\n"))
+    candidate_id = a_candidate(place, draft)["candidate_id"]
+    body: Json = {"expected_draft_version": draft.version, "candidate_id": candidate_id}
+    answer = organization.owner.post(f"/drafts/{draft.draft_id}/rebases", body)
+    ok(answer, 202)
+    return lambda: ok(organization.owner.get(answer.headers["Location"].removeprefix(PREFIX)))
 
 
 @contextmanager
