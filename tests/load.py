@@ -130,6 +130,9 @@ class Crowd:
     async def put(self, path: str, body: Json, headers: dict[str, str]) -> httpx.Response:
         return await self._http.put(path, json=body, headers=headers)
 
+    async def patch(self, path: str, body: Json, headers: dict[str, str]) -> httpx.Response:
+        return await self._http.patch(path, json=body, headers=headers)
+
     async def delete(self, path: str, headers: dict[str, str]) -> httpx.Response:
         return await self._http.delete(path, headers=headers)
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from tests.client import Client, Json
 from tests.mixed.books import Book, Library, Page
 from tests.mixed.steps import Desk, numbers
-from tests.proposals import creates, deletes, renames, updates
+from tests.proposals import creates, deletes, renames, restores, updates
 
-MOST_PAGES, MOST_FILES = 6, 8
+MOST_PAGES, MOST_FILES, MOST_ATTEMPTS = 6, 8, 4
 
 
 @dataclass
@@ -55,6 +55,28 @@ class Author:
         await self._merge(desk, review, draft, page)
         self.book.done["published after a rejection"] += 1
 
+    async def publish_on_time(self, desk: Desk) -> None:
+        """Have a change approved, and published when its time comes."""
+        draft, page = await self._change(desk)
+        review = await desk.approve(await self._submitted(desk, draft))
+        await desk.publish_on_time(review, draft, page)
+        self._turn_to(page)
+        self.book.done["published on time"] += 1
+
+    async def take_back(self, desk: Desk) -> None:
+        """Revert the last change of a page."""
+        first = self.book.pages[0]  # which stays, so that it can be selected at any time
+        pages = [page for page in self.book.pages if page.before and not (page is first and page.before.deleted)]
+        if not pages:
+            return await self.publish(desk)
+        page = self.chance.choice(pages)
+        draft = await desk.revert(self.book.merged[page.reviews[-1]])
+        review = await desk.approve(await self._submitted(desk, draft))
+        assert page.before is not None
+        await self._merge(desk, review, draft, replace(page.before, before=None))
+        self.book.done["taken back"] += 1
+        return None
+
     async def discuss(self, desk: Desk) -> None:
         """Comment on a Review, withdraw it, and discard its Draft."""
         draft, _ = await self._change(desk)
@@ -83,6 +105,28 @@ class Author:
             await desk.withdraw(review, draft)
         await desk.discard(draft)
         self.book.done["contended and lost"] += 1
+
+    async def persist(self, desk: Desk) -> None:
+        """Change the Memory that everybody changes; bring the change up to date when others were first."""
+        contested = self.library.contested
+        draft = await desk.propose(updates(contested.memory_id, f"text {next(numbers)}\n"))
+        review = await desk.submit(draft)
+        for _ in range(MOST_ATTEMPTS):
+            if review is not None and await desk.merge(review, draft, contested):
+                self.book.done["persisted and won"] += 1
+                return
+            caught_up = await desk.catch_up(draft)
+            if caught_up is None:
+                continue
+            draft = caught_up
+            if review is None:
+                review = await desk.submit(draft)
+            else:
+                review = await desk.read(desk.own, f"/reviews/{review['review_id']}")
+        if review is not None:
+            await desk.withdraw(review, draft)
+        await desk.discard(draft)
+        self.book.done["persisted and lost"] += 1
 
     async def select(self, desk: Desk) -> None:
         """Let the project that only reads use other Memories."""
@@ -128,12 +172,18 @@ class Author:
 
     def _any_change(self) -> tuple[Json, Page]:
         standing = [page for page in self.book.pages if not page.deleted]
+        gone = [page for page in self.book.pages if page.deleted]
         kinds = ["create"] * (len(standing) < MOST_PAGES) + ["update", "rename"] * bool(standing)
+        kinds += ["restore"] * bool(gone)
         kind = self.chance.choice(kinds + ["delete"] * (len(standing) > 1))
         number = next(numbers)
         if kind == "create":
             page = Page("", f"{self.folder}/{number}.md", f"text {number}\n")
             return creates(page.path, page.body), page
+        if kind == "restore":
+            page = self.chance.choice(gone)
+            page = replace(page, path=f"{self.folder}/{number}.md", body=f"text {number}\n", deleted=False)
+            return restores(page.memory_id, page.path, content=page.body), page
         # The first one stays, so that it can be selected at any time.
         page = self.chance.choice(standing[1:] if kind == "delete" else standing)
         if kind == "delete":
@@ -151,10 +201,16 @@ class Author:
 
     async def _merge(self, desk: Desk, review: Json, draft: Json, page: Page) -> None:
         assert await desk.merge(review, draft, page), "nobody else changes these pages"
+        self._turn_to(page)
+
+    def _turn_to(self, page: Page) -> None:
+        """Note what a page is now that it was published."""
         known = {each.memory_id: number for number, each in enumerate(self.book.pages)}
         if page.memory_id in known:
+            page.before = self.book.pages[known[page.memory_id]]
             self.book.pages[known[page.memory_id]] = page
         else:
+            page.before = replace(page, deleted=True)
             self.book.pages.append(page)
 
 
@@ -167,6 +223,9 @@ TASKS: Sequence[Task] = (
     Author.discuss,
     Author.abandon,
     Author.contend,
+    Author.persist,
+    Author.publish_on_time,
+    Author.take_back,
     Author.select,
     Author.bring_in,
 )

@@ -21,7 +21,8 @@ A = TypeVar("A", bound=Author)
 BEARABLE = frozenset(
     {"200", "201", "202", "503 unavailable", "409 operation_in_progress"}
     | {"409 draft_closed", "412 precondition_failed"}  # what has no key was heard twice
-    | {"409 reconciliation_required"}  # another contender was first
+    | {"409 reconciliation_required", "409 candidate_stale", "409 draft_already_current"}  # another was first
+    | {"409 review_closed"}  # the clock was first
     | {"ConnectError", "ReadError", "RemoteProtocolError", "WriteError"}
 )
 """All that careful clients may see of an outage."""

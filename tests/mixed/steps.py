@@ -1,16 +1,22 @@
 """The steps of a mixed load: each is asked for until it is answered, and written down."""
 
+import asyncio
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import httpx
 
 from tests.client import Json
 from tests.load import Crowd, location_of
 from tests.mixed.books import Book, Page
-from tests.proposals import at_version, final, inside, provisional, references, updates
+from tests.proposals import at_version, final, inside, listed, provisional, references, updates
 
 LATE = "reconciliation_required"
 """What somebody is told whose change another's has overtaken."""
+
+SOON = timedelta(seconds=2)
 
 numbers = itertools.count(1)
 
@@ -75,9 +81,7 @@ class Desk:
         """Publish a change of a page; False when another was first."""
         if not await self.publish(review):
             return False
-        self.book.drafts[str(draft["draft_id"])] = "merged"
-        page.memory_id = page.memory_id or final(provisional(draft))
-        page.reviews.append(str(review["review_id"]))
+        self._note_page(review, draft, page)
         return True
 
     async def publish(self, review: Json) -> bool:
@@ -85,10 +89,51 @@ class Desk:
         operation = await self._command(self.reviewer, review, "merges", {})
         if is_late(operation):
             return False
-        review_id = str(review["review_id"])
-        self.book.reviews[review_id] = "merged"
-        self.book.merged[review_id] = str(result_of(operation)["commit_id"])
+        self._note_merge(str(review["review_id"]), str(result_of(operation)["commit_id"]))
         return True
+
+    async def publish_on_time(self, review: Json, draft: Json, page: Page) -> None:
+        """Have an approved Review published by the clock; a merge that comes after it tells as which commit."""
+        path = f"/reviews/{review['review_id']}"
+
+        async def schedule() -> httpx.Response:
+            at = (datetime.now(UTC) + SOON).isoformat()
+            return await self.reviewer.patch(path, {"publish_at": at}, at_version(review))
+
+        answer = await self.reviewer.persistently(schedule)
+        # It has no key: when the first answer was lost, only the Review tells.
+        assert answer.is_success or answer.json()["code"] in ("precondition_failed", "review_closed"), answer.text
+        while (shown := await self.read(self.reviewer, path))["status"] != "merged":  # noqa: ASYNC110  (the server tells)
+            await asyncio.sleep(0.1)
+        late = inside(await self._command(self.reviewer, shown, "merges", {}), "problem")
+        assert late["code"] == "review_closed", late
+        self._note_merge(str(review["review_id"]), str(late["commit_id"]))
+        self._note_page(review, draft, page)
+
+    async def catch_up(self, draft: Json) -> Json | None:
+        """A Draft that fell behind, rebased so that it keeps what it says; None when others publish again meanwhile."""
+        path = f"/drafts/{draft['draft_id']}"
+        behind = await self.read(self.own, path)
+        request: Json = {"expected_draft_version": behind["version"]}
+        compared = await self.carry_out(self.own, f"{path}/reconciliation-candidates", request)
+        if compared["status"] == "failed":
+            assert inside(compared, "problem")["code"] == "draft_already_current", compared
+            return behind
+        candidate = result_of(compared)
+        request["candidate_id"] = candidate["candidate_id"]
+        if chosen := _as_drafted(candidate):
+            request["resolved_state"] = [*chosen]
+        rebased = await self.carry_out(self.own, f"{path}/rebases", request)
+        if rebased["status"] == "failed":
+            assert inside(rebased, "problem")["code"] == "candidate_stale", rebased
+            return None
+        return result_of(rebased)
+
+    async def revert(self, commit_id: str) -> Json:
+        """A Draft that takes back what a commit did."""
+        draft = await self.make(self.own, "/org/reverts", {"commit_id": commit_id, "project_id": self.project_id})
+        self.book.drafts[str(draft["draft_id"])] = "open"
+        return draft
 
     async def bring_in(self, prefix: str, files: Mapping[str, str]) -> Json:
         """The Review that makes a folder equal to these files, by name."""
@@ -158,10 +203,30 @@ class Desk:
         self.book.drafts[str(draft["draft_id"])] = draft_status
         return self._noted_review(operation)
 
+    def _note_merge(self, review_id: str, commit_id: str) -> None:
+        self.book.reviews[review_id] = "merged"
+        self.book.merged[review_id] = commit_id
+
+    def _note_page(self, review: Json, draft: Json, page: Page) -> None:
+        self.book.drafts[str(draft["draft_id"])] = "merged"
+        page.memory_id = page.memory_id or final(provisional(draft))
+        page.reviews.append(str(review["review_id"]))
+
     def _noted_review(self, operation: Json) -> Json:
         review = result_of(operation)
         self.book.reviews[str(review["review_id"])] = str(review["status"])
         return review
+
+
+def _as_drafted(candidate: Json) -> list[Json]:
+    """What settles a candidate's conflicts as its Draft has it."""
+    return [
+        state
+        for conflict in listed(candidate, "conflicts")
+        for resolution in listed(conflict, "resolutions")
+        if resolution["name"] == "keep_draft"
+        for state in listed(resolution, "resolved_state")
+    ]
 
 
 def result_of(operation: Json) -> Json:
