@@ -204,6 +204,7 @@ def test_28_operations_end_although_temporal_loses_its_store_while_they_are_pend
     assert "unforeseen" not in log_text(installation.worker)
 
 
+@pytest.mark.long
 def test_what_waits_for_its_time_or_for_a_pass_happens_once_although_temporal_loses_its_store(
     installation: Installation,
 ) -> None:
