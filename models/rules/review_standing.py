@@ -10,7 +10,7 @@ from dataclasses import replace
 from models.errors import ReconciliationRequired
 from models.identifiers import BlobId, DraftId, MemoryId, is_provisional
 from models.rules.conflicts import Comparison, Conflict, ConflictCode, ContestedField, Other, Reconciliation
-from models.rules.currency import keeps_result
+from models.rules.currency import stays_equal
 from models.rules.evaluation import Evaluation, ProposedDraft, Surroundings
 from models.rules.states import MemoryState, State
 from models.rules.three_way import Read, three_way
@@ -171,12 +171,10 @@ def _is_changing(standing: Standing, comparison: Comparison) -> bool:
         return comparison.current != comparison.base and comparison.proposed != comparison.draft
     if memory_id in standing.draft.creates:
         return False
-    return bool(
-        keeps_result(
-            states={memory_id: comparison.draft},
-            base=standing.organization_base,
-            current=standing.surroundings.current,
-        )
+    return not stays_equal(
+        draft=comparison.draft,
+        base=standing.organization_base.get(memory_id),
+        current=standing.surroundings.current.get(memory_id),
     )
 
 
