@@ -28,7 +28,8 @@ TRANSACTION: Patience = {
     "retry_policy": RETRY,
 }
 
-# Of what the database asks for again by itself, should it fail for an unforeseen reason: nothing waits for it.
+# Of what is asked for again by itself, should it fail for an unforeseen reason: nothing waits for it, and what somebody
+# waits for is not to wait behind it.
 ASKED_AGAIN: Patience = {
     "start_to_close_timeout": timedelta(seconds=30),
     "heartbeat_timeout": timedelta(seconds=5),
@@ -39,5 +40,5 @@ ASKED_AGAIN: Patience = {
 FIRST_PAUSE = timedelta(seconds=0.5)
 LONGEST_PAUSE = timedelta(seconds=5)
 
-# A Review's timer that is due still, although it was run, is run again at this distance.
+# A Review's timer that is due still, although it was run or has failed, is run again at this distance.
 DUE_AGAIN = timedelta(seconds=30)

@@ -2,13 +2,14 @@ import contextlib
 from datetime import datetime, timedelta
 
 from temporalio import workflow
+from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from activities.messages import Command, CommandOutcome, ReviewAddress, ReviewTimers, ReviewView
     from activities.reviews import ReviewActivities
     from workflows.commands import CommandQueue
     from workflows.ids import publication_workflow_id
-    from workflows.patience import DUE_AGAIN, TRANSACTION
+    from workflows.patience import ASKED_AGAIN, DUE_AGAIN, TRANSACTION
     from workflows.search_attributes import PROJECT_ID, REVIEW_STATUS
     from workflows.states import ReviewState
     from workflows.visibility import keyword
@@ -114,6 +115,7 @@ class ReviewWorkflow:
         return max(timedelta(), review.next_timer_at - workflow.now())
 
     async def _run_timers(self, review: ReviewView) -> None:
+        """Run what is due; what fails for an unforeseen reason stays due, and holds no command up meanwhile."""
         self._at("timers")
         self._ran_for = review.next_timer_at
         due = ReviewTimers(
@@ -122,7 +124,14 @@ class ReviewWorkflow:
             now=workflow.now(),
             publication_workflow_id=publication_workflow_id(self._state.org_id),
         )
-        await workflow.execute_activity_method(ReviewActivities.run_review_timers, due, summary="timers", **TRANSACTION)
+        try:
+            await workflow.execute_activity_method(
+                ReviewActivities.run_review_timers, due, summary="timers", **ASKED_AGAIN
+            )
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            workflow.logger.warning("the Review's timers were not run; they are run again")
 
     async def _continue_as_new(self) -> None:
         await workflow.wait_condition(workflow.all_handlers_finished)

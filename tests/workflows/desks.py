@@ -32,7 +32,10 @@ def with_status(status: str) -> ReviewView:
 
 
 class ReviewDesk:
-    """Answers commands as scripted, `DONE` by default, and shows `view`; what it is asked stands in `calls`."""
+    """Answers commands as scripted, `DONE` by default, and shows `view`; what it is asked stands in `calls`.
+
+    `failures` says how often the next timers break down.
+    """
 
     def __init__(self, view: ReviewView = OPEN) -> None:
         self.view = view
@@ -40,6 +43,7 @@ class ReviewDesk:
         self.outcomes: dict[str, list[CommandOutcome]] = {}
         self.views_after: dict[str, ReviewView] = {}
         self.timers: list[ReviewTimers] = []
+        self.failures = 0
         self.gates: defaultdict[str, threading.Event] = defaultdict(_open_gate)
 
     @activity.defn
@@ -61,6 +65,9 @@ class ReviewDesk:
     def run_review_timers(self, due: ReviewTimers) -> None:
         self.timers.append(due)
         self.calls.append("timers")
+        self.failures -= 1
+        if self.failures >= 0:
+            raise RuntimeError
         self.view = self.views_after.get("timers", self.view)
 
     @property

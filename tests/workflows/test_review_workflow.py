@@ -262,6 +262,23 @@ def test_a_command_goes_before_a_timer_that_is_due(temporal: str) -> None:
     assert desk.calls == ["opn_1", "read", "opn_2", "read", "timers", "read"]
 
 
+def test_a_timer_that_keeps_breaking_down_is_given_up_for_a_while_and_holds_no_command_up(temporal: str) -> None:
+    past = datetime.now(UTC) - timedelta(seconds=2)
+    desk = ReviewDesk(OPEN.model_copy(update={"next_timer_at": past}))
+    desk.failures = 100
+    settings, review_id = settings_for(temporal), a_name("rev")
+
+    async def scenario() -> None:
+        async with a_worker(settings, desk.activities) as client:
+            await send(client, a_refresh(review_id), settings)
+            await until(lambda: "timers" in desk.calls)
+            await command(client, settings, review_id, "opn_1")
+            await until(lambda: desk.reads == 2)
+
+    run(scenario())
+    assert desk.calls == ["read", *["timers"] * 4, "opn_1", "read"]
+
+
 def test_a_refresh_during_a_read_has_the_row_read_again(temporal: str) -> None:
     desk, settings, review_id = ReviewDesk(), settings_for(temporal), a_name("rev")
     gate = desk.hold("read")
