@@ -16,7 +16,8 @@ from models.store.drafts import drafts_by_id, move_bases, read_draft
 from models.store.locks import DraftRow, lock_coordination, lock_drafts
 from models.store.proposals import Evaluated, propose
 from models.store.review_evaluation import evaluate_drafts
-from models.store.reviews import latest_members, read_review
+from models.store.reviews import read_review
+from models.store.submissions import latest_members
 from models.store.transaction import Transaction, transaction
 from models.store.unreconciled import compared_with, record_reconciled
 

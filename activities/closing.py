@@ -5,16 +5,11 @@ from collections.abc import Sequence
 from activities.recording import record_review, tell_drafts
 from models.errors import JsonValue
 from models.identifiers import ProjectId, ReviewId, UserId
+from models.store.approvals import drop_approvals
 from models.store.audit import record_audit
 from models.store.drafts import set_status, unfinished_drafts
 from models.store.locks import DraftRow, ReviewRow, lock_drafts, lock_project, lock_review
-from models.store.reviews import (
-    ReviewChange,
-    change_review,
-    drop_approvals,
-    projects_of,
-    unfinished_reviews,
-)
+from models.store.reviews import ReviewChange, change_review, projects_of, unfinished_reviews
 from models.store.transaction import Transaction
 
 

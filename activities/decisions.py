@@ -8,17 +8,12 @@ from models.errors import Forbidden
 from models.rules.approvals import require_approver
 from models.schemas.reviews import ReviewBody
 from models.store.access import ADMINISTRATORS
+from models.store.approvals import approvals_of, drop_approvals, insert_approval
 from models.store.drafts import set_status
 from models.store.operations import StoredOperation
 from models.store.review_views import review_body
 from models.store.reviewers import counted_approvers, electorate_of
-from models.store.reviews import (
-    ReviewChange,
-    approvals_of,
-    change_review,
-    drop_approvals,
-    insert_approval,
-)
+from models.store.reviews import ReviewChange, change_review
 from models.store.transaction import Transaction
 
 

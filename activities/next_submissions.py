@@ -6,18 +6,13 @@ from activities.recording import record_review
 from activities.scene import Scene
 from models.identifiers import DraftId
 from models.rules.evaluation import Evaluation
+from models.store.approvals import drop_approvals
 from models.store.candidates import keep_texts
 from models.store.events import append_event
 from models.store.locks import DraftRow, ReviewRow
 from models.store.review_evaluation import evaluate_drafts
-from models.store.reviews import (
-    Member,
-    ReviewChange,
-    add_to_timeline,
-    change_review,
-    drop_approvals,
-    insert_submission,
-)
+from models.store.reviews import ReviewChange, add_to_timeline, change_review
+from models.store.submissions import Member, insert_submission
 from models.store.transaction import Transaction
 
 

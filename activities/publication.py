@@ -15,6 +15,7 @@ from models.rules.evaluation import Evaluation
 from models.rules.hashes import bucket_of, result_hash
 from models.rules.states import State
 from models.schemas.reviews import CreatedMemory, MergeResult
+from models.store.approvals import insert_approval
 from models.store.commits import StoredCommit, advance_organization_ref, organization_commit_fields, write_commits
 from models.store.drafts import move_bases, set_status
 from models.store.events import append_event, append_project_commits
@@ -33,7 +34,7 @@ from models.store.proposals import Evaluated
 from models.store.review_evaluation import evaluate_drafts
 from models.store.review_views import review_body
 from models.store.reviewers import counted_approvers, electorate_of
-from models.store.reviews import ReviewChange, change_review, insert_approval
+from models.store.reviews import ReviewChange, change_review
 from models.store.transaction import Transaction
 from models.store.trees import rehash_organization
 

@@ -17,7 +17,8 @@ from models.store.locks import (
     lock_review,
 )
 from models.store.operations import StoredOperation
-from models.store.reviews import Member, latest_members, read_review
+from models.store.reviews import read_review
+from models.store.submissions import Member, latest_members
 from models.store.transaction import Transaction
 
 

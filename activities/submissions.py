@@ -32,7 +32,8 @@ from models.store.locks import (
 from models.store.operations import StoredOperation
 from models.store.review_evaluation import evaluate_drafts
 from models.store.review_views import review_body
-from models.store.reviews import Member, insert_review
+from models.store.reviews import insert_review
+from models.store.submissions import Member
 from models.store.transaction import Transaction
 
 

@@ -20,7 +20,8 @@ from models.store.locks import ReviewRow, lock_coordination, lock_drafts, lock_p
 from models.store.operations import OperationKind, accept_operation, read_operation
 from models.store.review_timers import Timers, mark_publishing, mark_reminded, read_timers
 from models.store.reviewers import counted_approvers, electorate_of
-from models.store.reviews import ReviewChange, Schedule, change_review, latest_members, read_review
+from models.store.reviews import ReviewChange, Schedule, change_review, read_review
+from models.store.submissions import latest_members
 from models.store.transaction import Transaction, transaction
 
 Timer = Literal["publish", "remind", "expire"]

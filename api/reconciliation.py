@@ -30,8 +30,8 @@ from models.store.candidate_views import candidate_body
 from models.store.drafts import read_draft
 from models.store.locks import DraftRow
 from models.store.operations import OperationKind, StoredOperation, accept_operation
-from models.store.reviews import members_of
 from models.store.revisions import revisions
+from models.store.submissions import members_of
 from workflows.ids import reconciliation_workflow_id
 
 routes = Routes("reconciliation")

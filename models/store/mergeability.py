@@ -17,7 +17,7 @@ from models.store.drafts import drafts_by_id
 from models.store.locks import ReviewRow
 from models.store.review_evaluation import evaluate_drafts
 from models.store.reviewers import counted_approvers, electorate_of
-from models.store.reviews import latest_members
+from models.store.submissions import latest_members
 from models.store.submitted_states import submitted_states
 
 

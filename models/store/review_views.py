@@ -18,12 +18,14 @@ from models.schemas.reviews import (
     SubmissionWithMemories,
     TimelineEvent,
 )
+from models.store.approvals import approvals_of
 from models.store.coordination import coordinate
 from models.store.draft_views import difference, read_contents
 from models.store.drafts import drafts_by_id
 from models.store.locks import DraftRow, ReviewRow
 from models.store.mergeability import mergeability
-from models.store.reviews import Member, approvals_of, members_of, read_review
+from models.store.reviews import read_review
+from models.store.submissions import Member, members_of
 from models.store.submitted_states import submitted_states
 
 

@@ -9,9 +9,9 @@ from sqlalchemy import Connection, text
 
 from models.identifiers import OrganizationId, UserId
 from models.rules.approvals import Approval, ApprovalPolicy, Electorate
+from models.store.approvals import approvals_of
 from models.store.locks import ReviewRow
 from models.store.owned_paths import read_path_owners, touched_entries
-from models.store.reviews import approvals_of
 
 POLICY = text("select required_approvals, allow_self_approval from organizations where org_id = :org_id")
 ADMINISTRATORS = text("select user_id from users where org_id = :org_id and role in ('owner', 'admin')")

@@ -8,9 +8,9 @@ from sqlalchemy import Engine
 
 from activities.requests import ResolvedState
 from models.identifiers import MemoryId, ReviewId
+from models.store.approvals import approvals_of
 from models.store.draft_views import draft_body
 from models.store.locks import DraftRow
-from models.store.reviews import approvals_of
 from tests.commands import (
     a_review,
     attempted,
