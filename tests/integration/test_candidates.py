@@ -17,6 +17,7 @@ from tests.commands import (
     problem_of,
     published,
     submitted,
+    withdrawn,
 )
 from tests.invariants import check_invariants
 from tests.rebasing import (
@@ -33,7 +34,9 @@ from tests.rows import (
     appended,
     creates,
     current,
+    deletes,
     fetch,
+    provisional_ids,
     ref_of,
     updates,
 )
@@ -99,6 +102,23 @@ def test_a_clean_candidate_shows_every_state_whole_and_the_hash_of_the_proposed_
     assert body.status == "succeeded"
     (row,) = fetch(place, "select result_hash from reviews where org_id = :o and review_id = :r", r=review_id)
     assert row.result_hash == candidate["result_hash"]
+
+
+def test_the_hash_of_a_result_is_the_drafts_own_whatever_a_later_draft_of_its_review_makes_of_it(
+    engine: Engine,
+) -> None:
+    place = an_organization(engine)
+    (memory_id,) = published(place, creates("a.md", LINES))
+    draft = a_draft(place, updates(memory_id, LINES.replace("one", "ours")), creates("b.md"), creates("c.md"))
+    kept, _ = provisional_ids(place, draft.draft_id)
+    review_id = a_review(place, draft, a_draft(place, deletes(kept)))
+    published(place, updates(memory_id, LINES.replace("five", "theirs")))
+    among_others = a_candidate(place, current(place, draft))
+    withdrawn(place, review_id)
+    alone = a_candidate(place, current(place, draft))
+    assert among_others["reconciliation"] == "clean"
+    assert among_others["result_hash"] == alone["result_hash"]
+    check_invariants(engine, place.org_id)
 
 
 def test_a_conflict_names_the_lines_of_all_three_sides_and_the_commit_and_author_of_the_other(engine: Engine) -> None:

@@ -9,7 +9,7 @@ from models.store.verification.snapshot import Snapshot
 
 # An operation that a rebase has replaced stands in what that saved of the Draft.
 RECEIPTS = text("""
-    with operations as (
+    with accepted as (
         select draft_id, operation_id from draft_operations where org_id = :org_id
         union
         select draft_id, jsonb_array_elements(operations) ->> 'operation_id' from draft_revisions
@@ -19,7 +19,7 @@ RECEIPTS = text("""
            o.operation_id is not null as kept
     from draft_operation_receipts r
     left join drafts d on d.org_id = r.org_id and d.draft_id = r.draft_id
-    left join operations o on o.draft_id = r.draft_id and o.operation_id = r.operation_id
+    left join accepted o on o.draft_id = r.draft_id and o.operation_id = r.operation_id
     where r.org_id = :org_id
       and (d.author_id is distinct from r.user_id or r.draft_version > d.version or o.operation_id is null)
     order by r.user_id, r.local_operation_id
