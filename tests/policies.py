@@ -10,7 +10,8 @@ from activities.timers import run_timers
 from models.identifiers import OperationId, ReviewId, UserId
 from models.store.locks import lock_coordination
 from models.store.operations import StoredOperation, read_operation
-from models.store.organizations import OrganizationRow, PathOwnersEntry, change_organization, read_organization
+from models.store.organizations import OrganizationRow, change_organization, read_organization
+from models.store.owned_paths import PathOwnersEntry
 from models.store.reviews import Schedule
 from tests.commands import review
 from tests.rows import Somewhere, acting, fetch

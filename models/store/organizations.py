@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TypedDict
 
 import orjson
 from pydantic import JsonValue
@@ -14,19 +13,13 @@ from models.identifiers import OrganizationId, UserId, new_organization_id, new_
 from models.rules.roles import Permission
 from models.store.audit import record_audit
 from models.store.events import append_event
+from models.store.owned_paths import PathOwnersEntry
 from models.store.review_timers import settle_timers
 from models.store.tokens import IssuedToken, issue_token
 from models.store.transaction import Transaction
 from models.store.users import UserRow, add_user
 
 OWNER_TOKEN_NAME = "owner"  # noqa: S105  (a name people see)
-
-
-class PathOwnersEntry(TypedDict):
-    """Whose approval the paths of a glob need, as it is stored."""
-
-    glob: str
-    users: list[str]
 
 
 @dataclass(frozen=True, slots=True)

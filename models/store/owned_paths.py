@@ -4,11 +4,20 @@ The base and the result of the latest submission do, and where a Memory stands n
 """
 
 from collections.abc import Sequence
+from typing import TypedDict
 
 from sqlalchemy import Connection, text
 
 from models.identifiers import OrganizationId, ReviewId, UserId
 from models.rules.path_owners import PathOwners, globs_of, pattern_of, pattern_of_any
+
+
+class PathOwnersEntry(TypedDict):
+    """Whose approval the paths of a glob need, as it is stored."""
+
+    glob: str
+    users: list[str]
+
 
 # Rows that are older than their path keys are matched without regard to normal form.
 TOUCHED_KEYS = """
@@ -25,7 +34,7 @@ TOUCHED_KEYS = """
 """
 """The path keys that the Review `r` touches; null where a Memory does not exist on a side."""
 
-POLICY = text("select path_owners from organizations where org_id = :org_id")
+PATH_OWNERS = text("select path_owners from organizations where org_id = :org_id")
 
 # The keys once, then glob by glob: PostgreSQL keeps few compiled expressions, and would compile for each key again.
 TOUCHED_GLOBS = text(f"""
@@ -40,8 +49,12 @@ TOUCHED_GLOBS = text(f"""
 
 def read_path_owners(connection: Connection, org_id: OrganizationId) -> tuple[PathOwners, ...]:
     """The organization's path owners, in the order of its policy."""
-    listed = connection.execute(POLICY, {"org_id": org_id}).scalar_one_or_none() or []
-    return tuple(PathOwners(entry["glob"], tuple(entry["users"])) for entry in listed)
+    return path_owners_in(connection.execute(PATH_OWNERS, {"org_id": org_id}).scalar_one_or_none())
+
+
+def path_owners_in(column: Sequence[PathOwnersEntry] | None) -> tuple[PathOwners, ...]:
+    """The path owners that stand in the organization's row."""
+    return tuple(PathOwners(entry["glob"], tuple(map(UserId, entry["users"]))) for entry in column or ())
 
 
 def touched_entries(

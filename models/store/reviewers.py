@@ -11,9 +11,9 @@ from models.identifiers import OrganizationId, UserId
 from models.rules.approvals import Approval, ApprovalPolicy, Electorate
 from models.store.approvals import approvals_of
 from models.store.locks import ReviewRow
-from models.store.owned_paths import read_path_owners, touched_entries
+from models.store.owned_paths import path_owners_in, touched_entries
 
-POLICY = text("select required_approvals, allow_self_approval from organizations where org_id = :org_id")
+POLICY = text("select required_approvals, allow_self_approval, path_owners from organizations where org_id = :org_id")
 ADMINISTRATORS = text("select user_id from users where org_id = :org_id and role in ('owner', 'admin')")
 PRESENT = text("select user_id from users where org_id = :org_id and user_id = any(:user_ids)")
 
@@ -22,7 +22,7 @@ def electorate_of(connection: Connection, review: ReviewRow) -> Electorate:
     """Who may approve a Review now, and what the organization's policy asks for."""
     org_id = review.org_id
     row = connection.execute(POLICY, {"org_id": org_id}).one()
-    policy = ApprovalPolicy(row.required_approvals, row.allow_self_approval, read_path_owners(connection, org_id))
+    policy = ApprovalPolicy(row.required_approvals, row.allow_self_approval, path_owners_in(row.path_owners))
     touched = touched_entries(connection, org_id, review.review_id, policy.path_owners)
     present = _present(connection, org_id, {user_id for entry in touched for user_id in entry.users})
     return Electorate(
