@@ -76,7 +76,7 @@ CHANGE = text("""
 def change_review(tx: Transaction, review_id: ReviewId, change: ReviewChange) -> ReviewRow:
     """Change a Review's row, a version further, and have its workflow read it again; the row as it is then.
 
-    Its timers go with it; after a new submission they count from that once it is stored.
+    Its timers go with it; those of a new submission are settled by whoever stores that.
     """
     columns = {field.name: getattr(change, field.name) for field in fields(change) if field.name != "schedule"}
     schedule = {
@@ -85,7 +85,9 @@ def change_review(tx: Transaction, review_id: ReviewId, change: ReviewChange) ->
     }
     names = {"org_id": tx.org_id, "review_id": review_id, "now": tx.now}
     row = tx.connection.execute(CHANGE, columns | schedule | names).mappings().one()
-    return row_of(ReviewRow, row) if row["status"] in FINAL else settle_timer(tx, review_id)
+    if row["status"] in FINAL or change.submission is not None:
+        return row_of(ReviewRow, row)
+    return settle_timer(tx, review_id)
 
 
 def add_to_timeline(

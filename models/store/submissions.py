@@ -47,7 +47,7 @@ def insert_submission(
     bases: Mapping[MemoryId, State],
     created: Collection[MemoryId],
 ) -> None:
-    """Store an immutable submission; the bodies it names are blobs already.
+    """Store an immutable submission, from which its Review's timers count; the bodies it names are blobs already.
 
     Args:
         tx: the transaction.
