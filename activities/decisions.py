@@ -5,7 +5,7 @@ from activities.recording import record_review, tell_drafts
 from activities.requests import DecideRequest, WithdrawRequest
 from activities.scene import Scene, lock_scene, named_review, refuse, review_problems
 from models.errors import Forbidden
-from models.rules.approvals import require_approver
+from models.rules.approvals import Electorate, require_approver
 from models.schemas.reviews import ReviewBody
 from models.store.access import ADMINISTRATORS
 from models.store.approvals import approvals_of, drop_approvals, insert_approval
@@ -40,7 +40,7 @@ def withdraw(tx: Transaction, operation: StoredOperation) -> ReviewBody:
 
 
 def _stands(tx: Transaction, scene: Scene) -> bool:
-    """Whether the actor has approved exactly this already: the same approval twice changes nothing."""
+    """Whether the actor has approved exactly this already: the same approval twice is counted once."""
     if scene.review.status not in ("open", "approved"):
         return False
     approvals = approvals_of(tx.connection, tx.org_id, [scene.review.review_id])
@@ -54,11 +54,25 @@ def _approve(tx: Transaction, scene: Scene, request: DecideRequest) -> None:
     electorate = electorate_of(tx.connection, scene.review)
     require_approver(electorate, tx.actor_id)
     if _stands(tx, scene):
+        _count_again(tx, scene, electorate, request)
         return
     refuse(review_problems(scene, expected_version=request.expected_review_version, admits=("open", "approved")))
     insert_approval(tx, scene.review)
     reached = electorate.suffices(counted_approvers(tx.connection, scene.review, electorate))
     approved = change_review(tx, scene.review.review_id, ReviewChange(status="approved" if reached else None))
+    record_review(tx, approved, "approved", reason=request.body)
+
+
+def _count_again(tx: Transaction, scene: Scene, electorate: Electorate, request: DecideRequest) -> None:
+    """Approve an open Review whose approvals have come to suffice, as the policy or somebody's role has changed.
+
+    The approval that stands is of exactly this result, whatever version of the Review the request names.
+    """
+    counted = counted_approvers(tx.connection, scene.review, electorate)
+    if scene.review.status == "approved" or not electorate.suffices(counted):
+        return
+    refuse(review_problems(scene, expected_version=scene.review.version, admits=("open",)))
+    approved = change_review(tx, scene.review.review_id, ReviewChange(status="approved"))
     record_review(tx, approved, "approved", reason=request.body)
 
 

@@ -89,12 +89,15 @@ def _fall_due(tx: Transaction, review: ReviewRow, timer: Timer, publication_work
 
 
 def _publish(tx: Transaction, review: ReviewRow, publication_workflow_id: str) -> None:
-    """Have an approved Review merged, by one operation; of any other, note why it is not."""
+    """Have an approved Review merged, by one operation; of any other, note why it is not.
+
+    Its status says that it is approved, and those who approved it have to count still.
+    """
     electorate = electorate_of(tx.connection, review)
     approvers = counted_approvers(tx.connection, review, electorate)
     if review.status == "rejected":
         _skip_publication(tx, review, NOT_OPEN)
-    elif not approvers or approvals_missing(electorate, approvers, unattended=True):
+    elif review.status != "approved" or approvals_missing(electorate, approvers, unattended=True):
         _skip_publication(tx, review, NOT_APPROVED)
     else:
         _accept_merge(tx, review, _merger(electorate, approvers), publication_workflow_id)

@@ -9,9 +9,21 @@ from models.store.access import require_review
 from models.store.organizations import forget_path_owner
 from models.store.review_lists import list_reviews
 from models.store.users import read_user, remove_user
-from tests.commands import a_review, decided, merged, problem_of, published, resubmitted, result_of, review, withdrawn
+from tests.commands import (
+    a_decision,
+    a_review,
+    carried_out,
+    decided,
+    merged,
+    problem_of,
+    published,
+    resubmitted,
+    result_of,
+    review,
+    withdrawn,
+)
 from tests.invariants import check_invariants
-from tests.policies import forbids_self_approval, has_path_owners, requires_approvals
+from tests.policies import forbids_self_approval, happened, has_path_owners, requires_approvals
 from tests.rows import (
     Somewhere,
     a_draft,
@@ -84,6 +96,38 @@ def test_a_policy_that_is_raised_leaves_the_status_and_lets_no_merge_through(eng
     assert review(place, review_id).status == "approved"
     assert problem_of(merged(place, review_id))["code"] == "approvals_missing"
     assert merged(place, review_id, actor=a_user(place, "admin")).status == "succeeded"
+    check_invariants(engine, place.org_id)
+
+
+def test_an_approval_is_repeated_to_approve_a_review_that_a_lowered_policy_left_open(engine: Engine) -> None:
+    place = an_organization(engine)
+    requires_approvals(place, 2)
+    review_id = a_review(place, a_draft(place, creates("a.md")))
+    again = a_decision(place, review_id, "approved")
+    before = result_of(decided(place, review_id, "approved"))
+    requires_approvals(place, 1)
+    assert (before["status"], review(place, review_id).status) == ("open", "open")
+    after = result_of(carried_out(place, again))
+    assert (after["status"], after["approvals"]) == ("approved", before["approvals"])
+    assert after["version"] == before["version"] + 1
+    assert [event for event, _, _ in happened(place, review_id)] == ["submitted", "approved", "approved"]
+    assert result_of(decided(place, review_id, "approved")) == after
+    assert standing(place, review_id) == [place.owner]
+    check_invariants(engine, place.org_id)
+
+
+@pytest.mark.parametrize("reached", [True, False])
+def test_an_approval_is_repeated_in_an_archived_project_without_effect(engine: Engine, *, reached: bool) -> None:
+    place = an_organization(engine)
+    requires_approvals(place, 2)
+    review_id = a_review(place, a_draft(place, creates("a.md")))
+    decided(place, review_id, "approved")
+    requires_approvals(place, 1 if reached else 2)
+    with_state(place, place.project_id, "archived")
+    before = review(place, review_id)
+    again = decided(place, review_id, "approved")
+    assert (again.problem or {}).get("code") == ("project_archived" if reached else None)
+    assert review(place, review_id) == before
     check_invariants(engine, place.org_id)
 
 

@@ -163,6 +163,24 @@ def test_what_nobody_approves_is_not_published_by_the_clock(engine: Engine) -> N
     check_invariants(engine, place.org_id)
 
 
+def test_a_review_that_a_lowered_policy_left_open_is_not_published_by_the_clock(engine: Engine) -> None:
+    place = an_organization(engine)
+    requires_approvals(place, 2)
+    review_id = a_review(place, a_draft(place, creates("a.md")))
+    at = from_now(60)
+    scheduled(place, review_id, at)
+    decided(place, review_id, "approved")
+    requires_approvals(place, 1)
+    timers_run(place, review_id, at=at)
+    assert happened(place, review_id)[-1] == ("publish_skipped", "system", "approvals_missing")
+    scheduled(place, review_id, at)
+    decided(place, review_id, "approved")
+    timers_run(place, review_id, at=at)
+    (merge,) = scheduled_merges(place, review_id)
+    assert carried_out(place, merge).status == "succeeded"
+    check_invariants(engine, place.org_id)
+
+
 def test_a_rejected_review_is_skipped_and_a_resubmission_keeps_the_time(engine: Engine) -> None:
     place = an_organization(engine)
     draft = a_draft(place, creates("a.md"))
