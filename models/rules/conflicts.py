@@ -114,7 +114,6 @@ class Reconciliation:
         conflicts: in the order of `comparisons`; empty when it is clean.
         texts: the texts that merging made, by their blob id.
         asking: the Memories that bringing it up to date would not leave as the Draft has them.
-        keeps_result: whether it may be brought up to date without asking (publication.md §3).
     """
 
     draft_id: DraftId
@@ -122,7 +121,6 @@ class Reconciliation:
     conflicts: list[Conflict] = field(default_factory=list)
     texts: dict[BlobId, str] = field(default_factory=dict)
     asking: list[MemoryId] = field(default_factory=list)
-    keeps_result: bool = True
 
     @property
     def clean(self) -> bool:

@@ -138,7 +138,6 @@ def _add_conflicts(evaluation: Evaluation, surroundings: Surroundings, meetings:
             if meeting.draft_id == draft_id
         ]
         reconciliation.conflicts.sort(key=lambda conflict: position[conflict.memory_id])
-        reconciliation.keeps_result = False
 
 
 @dataclass(frozen=True, slots=True)

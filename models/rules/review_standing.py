@@ -129,7 +129,6 @@ def compare(
     reconciliation.asking = [
         comparison.memory_id for comparison in reconciliation.comparisons if _is_changing(standing, comparison)
     ]
-    reconciliation.keeps_result = not reconciliation.asking and reconciliation.clean
     unresolved = any(conflict.memory_id not in resolved for conflict in reconciliation.conflicts)
     if unresolved or (reconciliation.asking and confirmed is None):
         evaluation.needs_reconciliation.add(draft.draft_id)
@@ -141,7 +140,7 @@ def _compare_one(
 ) -> tuple[Comparison, list[Conflict]]:
     base, current = standing.base.get(memory_id), standing.current.get(memory_id)
     read = text_reader(evaluation, standing.surroundings)
-    merged = three_way(memory_id, base=base, current=current, draft=state, read=read, other=None)
+    merged = three_way(memory_id, base=base, current=current, draft=state, read=read)
     texts.update(merged.texts)
     evaluation.texts.update(merged.texts)
     changes = evaluation.changed_by.get(memory_id, {})

@@ -53,14 +53,13 @@ class Merge:
     Args:
         text: the merged text; None with conflicts, or if it is too complex.
         hunks: the conflicts, in order.
-        segments: all of it; one whole conflict if it is too complex.
-        too_complex: whether a side differs from the base in more than can be compared (`alignment.MAX_CELLS`).
+        segments: all of it; one whole conflict if it is too complex, a side differing from the base in more than can
+            be compared (`alignment.MAX_CELLS`).
     """
 
     text: str | None
     hunks: tuple[Hunk, ...]
     segments: tuple[Segment, ...]
-    too_complex: bool
 
 
 class Side(StrEnum):
@@ -93,7 +92,7 @@ def merge(base: str, current: str, draft: str) -> Merge:
         if segment.kind is SegmentKind.CONFLICT
     )
     text = None if hunks else _text(texts, segments, lambda _: [])
-    return Merge(text, hunks, segments, too_complex=False)
+    return Merge(text, hunks, segments)
 
 
 def one_side(base: str, current: str, draft: str, segments: Sequence[Segment], side: Side) -> str:
@@ -130,11 +129,11 @@ class _Lines:
 
 def _one_segment(kind: SegmentKind, base: str, current: str, draft: str) -> Merge:
     whole = _Lines(lines_of(base), lines_of(current), lines_of(draft)).whole(kind)
-    return Merge(draft if kind is SegmentKind.DRAFT else current, (), (whole,), too_complex=False)
+    return Merge(draft if kind is SegmentKind.DRAFT else current, (), (whole,))
 
 
 def _too_complex(texts: _Lines) -> Merge:
-    return Merge(None, (), (texts.whole(SegmentKind.CONFLICT),), too_complex=True)
+    return Merge(None, (), (texts.whole(SegmentKind.CONFLICT),))
 
 
 def _segments(texts: _Lines, by_current: Sequence[Change], by_draft: Sequence[Change]) -> Iterator[Segment]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from models.errors import OperationInvalid
-from models.identifiers import BlobId, DraftId, MemoryId
+from models.identifiers import BlobId, MemoryId
 from models.rules.bodies import accept_body
 from models.rules.conflicts import Conflict, ConflictCode, ContestedField, Hunk, Other
 from models.rules.hashes import body_of
@@ -31,10 +31,8 @@ class Reconciled:
     texts: Mapping[BlobId, str] = field(default_factory=dict)
 
 
-def three_way(
-    memory_id: MemoryId, *, base: State, current: State, draft: State, read: Read, other: DraftId | None
-) -> Reconciled:
-    """Bring two changes of a Memory together; the conflicts come without resolutions.
+def three_way(memory_id: MemoryId, *, base: State, current: State, draft: State, read: Read) -> Reconciled:
+    """Bring two changes of a Memory together; the conflicts come without resolutions, and as if with the organization.
 
     Args:
         memory_id: the Memory that is compared.
@@ -42,13 +40,12 @@ def three_way(
         current: what the other side made of it.
         draft: what the Draft made of it.
         read: gives the texts of the three states.
-        other: the earlier Draft that plays Current; None: the organization.
     """
     if draft in (base, current):
         return Reconciled(current)
     if current == base:
         return Reconciled(draft)
-    sides = _Sides(memory_id, base, current, draft, Other(other, memory_id))
+    sides = _Sides(memory_id, base, current, draft)
     if current is None or draft is None:
         return Reconciled(draft, (sides.existence_conflict(),))
     return _field_by_field(sides, current, draft, read)
@@ -68,7 +65,6 @@ class _Sides:
     base: State
     current: State
     draft: State
-    other: Other
 
     def conflict(
         self,
@@ -85,7 +81,7 @@ class _Sides:
             base=self.base,
             current=self.current,
             draft=self.draft,
-            other=self.other,
+            other=Other(None, self.memory_id),
             hunks=hunks,
             equivalent=equivalent,
         )

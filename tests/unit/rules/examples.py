@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, settings
 
 from models.errors import Problem
 from models.identifiers import MemoryId
+from models.rules.conflicts import Reconciliation
 from models.rules.folding import DraftOperation, fold_what_holds
 from models.rules.hashes import body_of
 from models.rules.states import MemoryState, State
@@ -26,3 +27,8 @@ def fold(operations: Sequence[DraftOperation], base: Mapping[MemoryId, MemorySta
     if refused:
         raise refused[0]
     return states
+
+
+def keeps_its_result(reconciliation: Reconciliation) -> bool:
+    """Whether a Draft is brought up to date without asking."""
+    return reconciliation.clean and not reconciliation.asking

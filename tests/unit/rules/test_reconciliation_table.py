@@ -13,6 +13,7 @@ from tests.reconciliation_sentences import THE_SERIES, Series
 from tests.reconciliation_steps import ELSEWHERE, Q, create, rename
 from tests.reconciliation_table import the_cases
 from tests.reconciliation_verdicts import Case, Record
+from tests.unit.rules.examples import keeps_its_result
 from tests.unit.rules.table_world import World, state_of
 
 CASES = list(the_cases())
@@ -93,8 +94,7 @@ def settle_in_every_way(world: World) -> None:
 def require_the_same_once_rebased(world: World, evaluation: Evaluation) -> None:
     again = world.evaluate(world.rebased(evaluation))
     assert again.blockers == []
-    assert world.reconciliation(again).clean
-    assert world.reconciliation(again).keeps_result
+    assert keeps_its_result(world.reconciliation(again))
     dropped = {name for name in evaluation.final_states if name not in again.final_states}
     assert all(evaluation.final_states[name] is None and name in evaluation.made for name in dropped)
     assert again.final_states == {name: state for name, state in evaluation.final_states.items() if name not in dropped}

@@ -52,7 +52,7 @@ def reconcile(
     """The comparisons of one Draft; those `taken` stand at another Memory's path besides."""
     reconciliation = Reconciliation(DraftId("drf_1"))
     for memory_id, (base, current, draft) in memories.items():
-        merged = three_way(memory_id, base=base, current=current, draft=draft, read=TEXTS.__getitem__, other=None)
+        merged = three_way(memory_id, base=base, current=current, draft=draft, read=TEXTS.__getitem__)
         reconciliation.comparisons.append(Comparison(memory_id, base, current, draft, merged.proposed))
         reconciliation.conflicts += merged.conflicts
         if memory_id in taken:

@@ -54,7 +54,7 @@ def test_a_draft_alone_on_its_own_base_is_itself(
     for draft in some_drafts(model, [(0, chosen) for _, chosen in proposed]):
         evaluation = evaluate([a_proposed(0, draft)], around(model, [draft]))
         (reconciliation,) = evaluation.reconciliations.values()
-        assert (reconciliation.conflicts, reconciliation.keeps_result, evaluation.texts) == ([], True, {})
+        assert (reconciliation.conflicts, reconciliation.asking, evaluation.texts) == ([], [], {})
         assert all(each.proposed == each.draft and each.current == each.base for each in reconciliation.comparisons)
 
 

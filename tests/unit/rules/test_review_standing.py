@@ -7,7 +7,7 @@ from models.rules.evaluation import Evaluation
 from models.rules.folding import DraftOperation
 from models.rules.hashes import body_of, result_hash
 from models.rules.states import State
-from tests.unit.rules.examples import a_state
+from tests.unit.rules.examples import a_state, keeps_its_result
 from tests.unit.rules.reviews import (
     LINES,
     NEW,
@@ -47,7 +47,7 @@ def test_a_draft_on_its_own_base_is_itself() -> None:
     edited = a_state("one.md", text="edited\n")
     assert evaluation.results == {FIRST: {ONE: edited}}
     assert compared(evaluation, FIRST) == Comparison(ONE, LINES_AT_ONE, LINES_AT_ONE, edited, edited)
-    assert evaluation.reconciliations[FIRST].keeps_result
+    assert keeps_its_result(evaluation.reconciliations[FIRST])
 
 
 def test_what_a_draft_touches_is_compared_in_the_order_in_which_it_is_first_named() -> None:
@@ -65,7 +65,7 @@ def test_a_behind_draft_whose_result_would_change_needs_reconciliation() -> None
     assert only(evaluation).code == "reconciliation_required"
     assert only(evaluation).context == required("first", ONE)
     assert evaluation.reconciliations[FIRST].clean
-    assert not evaluation.reconciliations[FIRST].keeps_result
+    assert evaluation.reconciliations[FIRST].asking
     assert compared(evaluation, FIRST).proposed == a_state("x.md", text="is\n")
 
 
@@ -74,7 +74,7 @@ def test_a_behind_draft_that_keeps_its_result_has_no_blocker() -> None:
     current = {ONE: a_state("one.md"), TWO: a_state("two.md", text="is\n")}
     evaluation = judge([a_draft("first", edit(ONE), base=THEN)], current, base=base)
     assert evaluation.blockers == []
-    assert evaluation.reconciliations[FIRST].keeps_result
+    assert keeps_its_result(evaluation.reconciliations[FIRST])
 
 
 def test_the_blocker_names_the_first_conflict_or_else_the_first_memory_that_would_change() -> None:
@@ -130,7 +130,7 @@ def test_a_clean_combination_of_siblings_needs_nobody(
     evaluation = judge([a_draft("first", earlier), a_draft("second", later)], {ONE: LINES_AT_ONE})
     assert evaluation.blockers == []
     assert evaluation.final_states == {ONE: together}
-    assert evaluation.reconciliations[SECOND].keeps_result
+    assert keeps_its_result(evaluation.reconciliations[SECOND])
 
 
 def test_the_last_of_three_siblings_is_merged_with_what_the_first_two_come_to() -> None:
@@ -248,7 +248,7 @@ def test_before_it_is_submitted_a_draft_may_build_on_what_another_one_creates() 
     drafts = [a_draft("second", edit(NEW))]
     evaluation = judge(drafts, {}, elsewhere={NEW: a_state("new.md", text="new\n")})
     assert evaluation.blockers == []
-    assert evaluation.reconciliations[SECOND].keeps_result
+    assert keeps_its_result(evaluation.reconciliations[SECOND])
 
 
 def test_deleting_what_current_deleted_has_converged_and_is_empty() -> None:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.identifiers import BlobId, DraftId, MemoryId
+from models.identifiers import BlobId, MemoryId
 from models.rules.bodies import MAX_BODY_BYTES
 from models.rules.conflicts import ConflictCode, Hunk, LineRange, Other
 from models.rules.currency import stays_equal
@@ -19,9 +19,9 @@ LINES = "one\n\ntwo\n\nthree\n"
 BASE = a_state("base.md", description="base", text=LINES)
 
 
-def compare(base: State, current: State, draft: State, *texts: str, other: DraftId | None = None) -> Reconciled:
+def compare(base: State, current: State, draft: State, *texts: str) -> Reconciled:
     known = {body_of(text).blob_id: text for text in (*texts, LINES)}
-    return three_way(M, base=base, current=current, draft=draft, read=known.__getitem__, other=other)
+    return three_way(M, base=base, current=current, draft=draft, read=known.__getitem__)
 
 
 def codes(reconciled: Reconciled) -> list[ConflictCode]:
@@ -68,7 +68,6 @@ def test_no_text_is_read_where_at_most_one_side_changed_it() -> None:
             current=replace(BASE, body=theirs, path="theirs.md"),
             draft=replace(BASE, body=ours, description="ours"),
             read=refuse,
-            other=None,
         )
         assert merged.conflicts == ()
 
@@ -129,8 +128,8 @@ def test_two_restores_are_compared_field_by_field() -> None:
 
 def test_a_record_names_the_other_side_and_the_three_states() -> None:
     theirs, ours = replace(BASE, description="theirs"), replace(BASE, description="ours")
-    (conflict,) = compare(BASE, theirs, ours, other=DraftId("drf_1")).conflicts
-    assert conflict.other == Other(DraftId("drf_1"), M)
+    (conflict,) = compare(BASE, theirs, ours).conflicts
+    assert conflict.other == Other(None, M)
     assert (conflict.base, conflict.current, conflict.draft) == (BASE, theirs, ours)
 
 
