@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from activities.accepting import ProposedOperation, accept_operations
+from activities.named_drafts import changed_draft
 from activities.recording import tell_drafts
 from models.errors import (
     DraftClosed,
@@ -18,7 +19,6 @@ from models.errors import (
     NotFound,
     Problem,
     ProjectArchived,
-    VersionConflict,
     first_by_precedence,
 )
 from models.identifiers import DraftId, ProjectId
@@ -111,11 +111,7 @@ def _problems(
         found.append(ProjectArchived(f"The project is {access.state}.", **where, project_id=draft.project_id))
     unchanged_since = draft.version - 1 if repeated_version == draft.version else draft.version
     if not unchanged_since <= operation.expected_version <= draft.version:
-        found.append(
-            VersionConflict(
-                "The Draft has changed.", **where, expected=operation.expected_version, actual=draft.version
-            )
-        )
+        found.append(changed_draft(draft, operation.expected_version, index=operation.index))
     return found
 
 

@@ -1,9 +1,18 @@
-"""Drafts as a submission names them: the actor's own, and as they were seen (publication.md §4)."""
+"""Drafts as commands name them: the actor's own, and as they were seen (publication.md §4)."""
 
 from collections.abc import Sequence
 
 from activities.requests import DraftReference
-from models.errors import DraftClosed, DraftSubmitted, DuplicateId, NotFound, OperationInvalid, Problem, VersionConflict
+from models.errors import (
+    DraftClosed,
+    DraftSubmitted,
+    DuplicateId,
+    JsonValue,
+    NotFound,
+    OperationInvalid,
+    Problem,
+    VersionConflict,
+)
 from models.identifiers import DraftId, ProjectId, ReviewId
 from models.store.locks import DraftRow
 from models.store.transaction import Transaction
@@ -40,15 +49,8 @@ def draft_problems(
         if draft.status == "submitted" and draft.review_id != review_id:
             problems.append(DraftSubmitted("The Draft is in another Review.", draft_id=draft.draft_id, field=field))
         if draft.version != reference.expected_draft_version:
-            problems.append(
-                VersionConflict(
-                    "The Draft has changed.",
-                    draft_id=draft.draft_id,
-                    field=f"drafts[{position}].expected_draft_version",
-                    expected=reference.expected_draft_version,
-                    actual=draft.version,
-                )
-            )
+            named = f"drafts[{position}].expected_draft_version"
+            problems.append(changed_draft(draft, reference.expected_draft_version, field=named))
         if draft.project_id != project_id:
             problems.append(
                 OperationInvalid(
@@ -56,3 +58,16 @@ def draft_problems(
                 )
             )
     return problems
+
+
+def changed_draft(draft: DraftRow, expected_version: int, **where: JsonValue) -> VersionConflict:
+    """The refusal of a Draft that has another version than a command names.
+
+    Args:
+        draft: as it is now.
+        expected_version: the command's.
+        where: what in the command names it, as `field` or `index`.
+    """
+    return VersionConflict(
+        "The Draft has changed.", draft_id=draft.draft_id, **where, expected=expected_version, actual=draft.version
+    )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from activities.confirming import ConfirmedDrafts, Named, evaluate_confirmed, read_confirmations
+from activities.named_drafts import changed_draft
 from activities.next_submissions import add_submission
 from activities.rebasing import apply_confirmed
 from activities.requests import RebaseRequest, ReconcileRequest, unpack
@@ -15,7 +16,6 @@ from models.errors import (
     NotFound,
     PathCollision,
     Problem,
-    VersionConflict,
 )
 from models.identifiers import DraftId
 from models.schemas.drafts import DraftBody
@@ -109,14 +109,15 @@ def _lock_setting(tx: Transaction, draft_id: DraftId, *, after: Sequence[DraftId
 
 
 def _made_after(tx: Transaction, request: RebaseRequest) -> list[DraftId]:
-    """The Drafts that a candidate was made after, where those are the actor's own, open, and of the same project.
+    """The Drafts that a candidate was made after; none where it was asked for of an open Draft alone.
 
-    An open Draft is rebased onto what they make of it now; whether that has changed is the candidate's question.
+    An open Draft is rebased onto what they make of it now, whatever became of them: one that has moved in any way, was
+    submitted or discarded, has another version, and makes the candidate stale.
     """
     candidate = read_candidates(tx.connection, tx.org_id, [request.candidate_id]).get(request.candidate_id)
     if candidate is None or candidate.draft_id != request.draft_id:
         raise NotFound("The Draft has no such candidate.", field="candidate_id")
-    return [sibling.draft_id for sibling in candidate.siblings]
+    return [sibling.draft_id for sibling in candidate.made_for.siblings]
 
 
 def _evaluate(tx: Transaction, setting: _Setting, named: Sequence[Named]) -> ConfirmedDrafts:
@@ -138,11 +139,7 @@ def _draft_problems(setting: _Setting, expected_version: int) -> list[Problem]:
         problems.append(DraftClosed(f"The Draft is {draft.status}.", draft_id=draft.draft_id))
     problems.extend(archived(setting.project))
     if draft.version != expected_version:
-        problems.append(
-            VersionConflict(
-                "The Draft has changed.", draft_id=draft.draft_id, expected=expected_version, actual=draft.version
-            )
-        )
+        problems.append(changed_draft(draft, expected_version))
     return problems
 
 

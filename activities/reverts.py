@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 from activities.accepting import ProposedOperation
 from activities.drafting import open_draft, require_proposer
-from models.errors import NotFound, OperationInvalid
+from models.errors import OperationInvalid
 from models.identifiers import CommitId, ProjectId
 from models.rules.bodies import MAX_TITLE_CHARACTERS
 from models.rules.expression import express
 from models.rules.folding import DraftOperation
 from models.rules.limits import MAX_DRAFT_OPERATIONS
 from models.store.commit_changes import changes_of
-from models.store.commits import read_commit
+from models.store.commits import require_organization_commit
 from models.store.draft_views import read_contents
 from models.store.locks import DraftRow
 from models.store.transaction import Transaction
@@ -33,9 +33,7 @@ def revert(tx: Transaction, *, project_id: ProjectId, commit_id: CommitId) -> Dr
         MemoryNotSelected: the project does not select a Memory that would be changed or deleted.
     """
     require_proposer(tx, project_id)
-    commit = read_commit(tx.connection, tx.org_id, commit_id)
-    if commit is None or commit["scope"] != "org":
-        raise NotFound("There is no such commit of the organization.", field="commit_id")
+    commit = require_organization_commit(tx.connection, tx.org_id, commit_id)
     return open_draft(
         tx,
         project_id,

@@ -12,7 +12,7 @@ from models.schemas.common import DryRunQuery
 from models.schemas.drafts import DraftBody
 from models.schemas.reverts import RevertCommit
 from models.schemas.trials import DraftTrial
-from models.store.commits import read_commit
+from models.store.commits import require_organization_commit
 from models.store.draft_views import draft_body
 
 routes = Routes("commits")
@@ -48,8 +48,7 @@ def _require_named(call: Write) -> None:
     named = Mentions.of(call)
     project_id, commit_id = named.id("project_id"), named.id("commit_id")
     access = None if project_id is None else find_project(call, project_id)
-    commit = None if commit_id is None else read_commit(call.connection, call.principal.org_id, commit_id)
-    if commit_id is not None and (commit is None or commit["scope"] != "org"):
-        raise NotFound("There is no such commit of the organization.", field="commit_id")
+    if commit_id is not None:
+        require_organization_commit(call.connection, call.principal.org_id, CommitId(commit_id))
     if access is not None:
         access.require_write()

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 
 from sqlalchemy import Connection, RowMapping, text
 
+from models.errors import NotFound
 from models.identifiers import CommitId, OrganizationId, ProjectId, ReviewId, TreeId
 from models.rules.hashes import CommitFields, commit_id
 from models.store.transaction import Transaction
@@ -89,6 +90,18 @@ def read_commit(connection: Connection, org_id: OrganizationId, commit: str) -> 
         .mappings()
         .one_or_none()
     )
+
+
+def require_organization_commit(connection: Connection, org_id: OrganizationId, commit_id: CommitId) -> RowMapping:
+    """The row of a commit of the organization itself.
+
+    Raises:
+        NotFound: no such commit, or one of a project (`field`).
+    """
+    commit = read_commit(connection, org_id, commit_id)
+    if commit is None or commit["scope"] != "org":
+        raise NotFound("There is no such commit of the organization.", field="commit_id")
+    return commit
 
 
 def organization_version_of(
