@@ -64,6 +64,7 @@ def _reconciliation() -> None:
         sa.Column("current_commit_id", sa.Text(collation="C"), nullable=True),
         sa.Column("current_version", sa.Integer(), nullable=False),
         sa.Column("siblings", postgresql.JSONB(), nullable=False),
+        sa.Column("built_on", postgresql.JSONB(), nullable=False),
         sa.Column("binding", sa.Text(collation="C"), nullable=False),
         sa.Column("reconciliation", sa.Text(), nullable=False),
         sa.Column("memories", postgresql.JSONB(), nullable=False),
@@ -175,7 +176,6 @@ def _feed() -> None:
         unique=False,
         postgresql_where=sa.text("user_id is not null"),
     )
-    op.create_index("ix_events_at", "events", ["at"], unique=False)
     op.create_table(
         "feed_floors",
         sa.Column("org_id", sa.Text(collation="C"), nullable=False),
@@ -217,7 +217,6 @@ def downgrade() -> None:
     op.drop_column("reviews", "publish_operation_id")
     op.drop_column("reviews", "reminded_submission")
     op.drop_table("feed_floors")
-    op.drop_index("ix_events_at", table_name="events")
     op.drop_index("ix_events_user", table_name="events")
     op.drop_table("draft_operation_receipts")
     op.drop_index("ix_drafts_unfinished", table_name="drafts")
