@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 import httpx
+from pydantic import JsonValue
 
 from tests.client import Client, Json, Organization, a_project, an_organization, ok
 from tests.proposals import WAIT, a_draft, creates, deletes, inside, listed, operations_of, published, submit
@@ -190,7 +191,7 @@ def confirming(candidate: Json, chosen: Sequence[Json] | None = None) -> Json:
 
 def submit_confirmed(author: Client, *drafts: tuple[Json, Json]) -> httpx.Response:
     """Submit Drafts, each with what confirms its candidate; nothing for one that needs none."""
-    references = [
+    references: list[JsonValue] = [
         {"draft_id": draft["draft_id"], "expected_draft_version": draft["version"], **confirmed}
         for draft, confirmed in drafts
     ]

@@ -17,8 +17,8 @@ OF_SUBMISSION = (
 class Review(SQLModel, table=True):
     """Drafts that are considered and published together; `submission` is the number of the latest.
 
-    `reminded_submission` is the number of the last one that a reminder was written for, `publish_operation_id` the merge
-    that was made when `publish_at` fell due.
+    `reminded_submission` is the number of the last one that a reminder was written for, `publish_operation_id` the
+    merge that was made when `publish_at` fell due.
     """
 
     __tablename__ = "reviews"
