@@ -13,14 +13,19 @@ from models.identifiers import OperationId, OrganizationId, ReviewId
 from models.store.locks import ReviewRow, row_of
 from models.store.transaction import Transaction
 
+UNPUBLISHED = "r.status not in ('withdrawn', 'merged') and r.publish_operation_id is null"
+UNDER_REVIEW = "r.status in ('open', 'approved')"
 # While a merge that fell due is under way, nothing else is: expiring would only take what is about to be published.
-RUNNING = "r.status not in ('withdrawn', 'merged') and r.publish_operation_id is null"
-UNDER_REVIEW = f"{RUNNING} and r.status <> 'rejected'"
+# The row keeps the moment all the same, so that a merge which ends without a trace leaves no Review without timers.
+MERGING = """
+    exists (select from operations m
+            where m.org_id = :org_id and m.operation_id = r.publish_operation_id and m.status in ('pending', 'running'))
+"""
 SUBMITTED_AT = """
     (select s.created_at from review_submissions s
      where s.org_id = :org_id and s.review_id = r.review_id and s.number = r.submission)
 """
-PUBLISH_AT = f"case when {RUNNING} then r.publish_at end"
+PUBLISH_AT = f"case when {UNPUBLISHED} then r.publish_at end"
 
 
 def remind_at(policy: str, submitted_at: str) -> str:
@@ -54,7 +59,9 @@ SETTLE_ALL = text(f"""
       and r.next_timer_at is distinct from {NEXT_TIMER_AT}
 """)  # noqa: S608  (constants of ours)
 READ = text(f"""
-    select {PUBLISH_AT} as publish_at, {REMIND_AT} as remind_at, {EXPIRE_AT} as expire_at
+    select {PUBLISH_AT} as publish_at,
+           case when not {MERGING} then {REMIND_AT} end as remind_at,
+           case when not {MERGING} then {EXPIRE_AT} end as expire_at
     from reviews r join organizations o on o.org_id = :org_id
     where r.org_id = :org_id and r.review_id = :review_id
 """)  # noqa: S608  (constants of ours)
@@ -70,7 +77,7 @@ MARK_PUBLISHING = text("""
 
 @dataclass(frozen=True, slots=True)
 class Timers:
-    """When each timer of a Review is due; None of one that does not run."""
+    """When each timer of a Review is due; None of one that does not run, or waits for a merge that fell due."""
 
     publish_at: datetime | None
     remind_at: datetime | None

@@ -6,7 +6,8 @@ from functools import partial
 import pytest
 from sqlalchemy import Engine
 
-from models.errors import Forbidden, ReviewClosed
+from models.errors import Forbidden, InternalError, ReviewClosed
+from models.store.operations import fail
 from tests.commands import a_merge, a_review, carried_out, decided, merged, resubmitted, review, withdrawn
 from tests.invariants import check_invariants
 from tests.policies import (
@@ -29,6 +30,7 @@ from tests.rows import (
     a_draft,
     a_member,
     a_user,
+    acting,
     an_organization,
     creates,
     current,
@@ -296,6 +298,24 @@ def test_a_review_does_not_expire_while_its_merge_is_under_way(engine: Engine) -
     (merge,) = scheduled_merges(place, review_id)
     assert carried_out(place, merge).status == "succeeded"
     check_invariants(engine, place.org_id)
+
+
+def test_a_review_whose_merge_failed_and_left_it_as_it_was_is_reminded_of_and_expires(engine: Engine) -> None:
+    place = an_organization(engine)
+    reminds_after(place, 1_800)
+    expires_after(place, 3_600)
+    review_id = a_review(place, a_draft(place, creates("a.md")))
+    scheduled(place, review_id, from_now(60))
+    decided(place, review_id, "approved")
+    timers_run(place, review_id, at=from_now(61))
+    assert next_timer_at(place, review_id) == submitted_at(place, review_id) + timedelta(seconds=1_800)
+    (merge,) = scheduled_merges(place, review_id)
+    with acting(place) as tx:
+        fail(tx, merge.operation_id, InternalError("Neither the merge nor its clean-up could be done."))
+    timers_run(place, review_id, at=from_now(DAY))
+    assert [event for event, _, _ in happened(place, review_id)][-2:] == ["reminded", "expired"]
+    assert (review(place, review_id).status, next_timer_at(place, review_id)) == ("withdrawn", None)
+    assert len(scheduled_merges(place, review_id)) == 1
 
 
 def test_a_merge_that_fails_five_times_for_an_unforeseen_reason_is_skipped(engine: Engine) -> None:
