@@ -7,6 +7,7 @@ from models.errors import DraftEmpty, Problem
 from models.identifiers import BlobId, DraftId, MemoryId, ProjectId, final_id
 from models.rules.conflicts import ContestedField, Reconciliation
 from models.rules.folding import Action, DraftOperation
+from models.rules.free_paths import FreeAmong
 from models.rules.hashes import result_hash
 from models.rules.states import MemoryState, State
 
@@ -52,7 +53,7 @@ class Surroundings:
         occupants: paths of active Memories at, above or below the paths of the result.
         changed_since: by base version, the occupants that Current created, moved or edited since.
         read: the text of a body; asked only where three bodies differ.
-        is_free: whether a path collides with no active Memory of Current, leaving out those that are touched.
+        free_among: those of several paths that collide with no active Memory of Current, leaving out those touched.
         states_at: the states that Memories had at a version; asked only of occupants that are in the way.
         taken: final ids of what the Drafts create that are a Memory's already, active or archived.
         elsewhere: what the author's other Drafts create; only for a Draft that is looked at before it is submitted.
@@ -65,7 +66,7 @@ class Surroundings:
     occupants: Mapping[MemoryId, str]
     changed_since: Mapping[int, Collection[MemoryId]]
     read: Callable[[BlobId], str]
-    is_free: Callable[[str], bool]
+    free_among: FreeAmong
     states_at: Callable[[Collection[MemoryId], int], Mapping[MemoryId, MemoryState]]
     taken: Collection[MemoryId] = ()
     elsewhere: Mapping[MemoryId, MemoryState] = field(default_factory=dict)

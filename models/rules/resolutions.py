@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from models.identifiers import MemoryId
 from models.rules.conflicts import Conflict, ConflictCode, Reconciliation, Resolution
 from models.rules.contests import Contest
-from models.rules.free_paths import Places
+from models.rules.free_paths import FreeAmong, Places
 from models.rules.states import MemoryState, State
 from models.rules.text_merge import Side
 from models.rules.three_way import Read
@@ -16,7 +16,7 @@ def offer_resolutions(
     reconciliations: Sequence[Reconciliation],
     *,
     final: Mapping[MemoryId, State],
-    is_free: Callable[[str], bool],
+    free_among: FreeAmong,
     read: Read,
 ) -> None:
     """Give every conflict of a Review's Drafts its resolutions, and each Draft's `texts` those that they are made of.
@@ -27,13 +27,14 @@ def offer_resolutions(
     Args:
         reconciliations: of the Drafts in order, complete but for the resolutions.
         final: the final state of every Memory that the Review touches.
-        is_free: whether a path collides with no active Memory of Current, leaving out those that the Review touches.
+        free_among: those of several paths that collide with no active Memory of Current, leaving out those that the
+            Review touches.
         read: gives the text of any body in the comparisons, also of those that merging made.
     """
     if all(reconciliation.clean for reconciliation in reconciliations):
         return
     sides = [_sides_of(reconciliation, read) for reconciliation in reconciliations]
-    places = _places([each for of_draft in sides for each in of_draft.values()], final, is_free)
+    places = _places([each for of_draft in sides for each in of_draft.values()], final, free_among)
     for reconciliation, of_draft in zip(reconciliations, sides, strict=True):
         reconciliation.conflicts = [
             replace(conflict, resolutions=_resolutions(conflict, of_draft[conflict.memory_id], places))
@@ -53,6 +54,11 @@ class _Sides:
     def memory_id(self) -> MemoryId:
         return self.contest.memory_id
 
+    @property
+    def returns(self) -> bool:
+        """Whether anything may stand at the Draft's path by now: it is taken, or the Memory was deleted meanwhile."""
+        return self.contest.path_is_taken or self.current is None
+
 
 def _sides_of(reconciliation: Reconciliation, read: Read) -> dict[MemoryId, _Sides]:
     conflicts: dict[MemoryId, list[Conflict]] = {}
@@ -66,11 +72,12 @@ def _sides_of(reconciliation: Reconciliation, read: Read) -> dict[MemoryId, _Sid
     return sides
 
 
-def _places(sides: Sequence[_Sides], final: Mapping[MemoryId, State], is_free: Callable[[str], bool]) -> Places:
+def _places(sides: Sequence[_Sides], final: Mapping[MemoryId, State], free_among: FreeAmong) -> Places:
     """Where all stand by the Drafts' own states, then where they could stay: both go before what is only free."""
     homeless = {each.memory_id for each in sides if each.contest.path_is_taken}
     standing = {memory_id: state.path for memory_id, state in final.items() if state and memory_id not in homeless}
-    places = Places(is_free, standing)
+    places = Places(free_among, standing)
+    places.foresee((each.draft.path, each.memory_id) for each in sides if each.draft is not None and each.returns)
     for each in sides:
         if each.current is not None and places.is_kept(each.current.path, each.memory_id):
             places.keep(each.current.path, each.memory_id)
@@ -156,9 +163,7 @@ def _staying(sides: _Sides, places: Places) -> MemoryState | None:
 
 def _as_drafted(sides: _Sides, places: Places) -> MemoryState | None:
     """The side of the Draft, at its own path unless that is taken."""
-    # Where a Memory has been deleted meanwhile, anything may stand at its path.
-    returns = sides.contest.path_is_taken or sides.current is None
-    return _placed(sides.memory_id, sides.draft, places, is_free=places.is_free if returns else places.is_kept)
+    return _placed(sides.memory_id, sides.draft, places, is_free=places.is_free if sides.returns else places.is_kept)
 
 
 def _placed(

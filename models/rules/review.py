@@ -33,7 +33,7 @@ def evaluate(
     offer_resolutions(
         list(evaluation.reconciliations.values()),
         final=evaluation.states,
-        is_free=surroundings.is_free,
+        free_among=surroundings.free_among,
         read=text_reader(evaluation, surroundings),
     )
     return evaluation

@@ -103,6 +103,40 @@ def occupants(connection: Connection, org_id: OrganizationId, keys: Sequence[str
     return {row.memory_id: row.path for row in rows}
 
 
+# In the way of a key are those at it or at one of its folders, and, of all that may lie inside it, any one.
+IN_THE_WAY = text("""
+    select path_key as key, true as stands from memory_versions
+    where org_id = :org_id and to_version is null and path_key = any(:at_or_above) and not memory_id = any(:besides)
+    union all
+    select k.key, false
+    from unnest(cast(:keys as text[])) as k(key)
+    cross join lateral (
+        select path_key from memory_versions
+        where org_id = :org_id and to_version is null and not memory_id = any(:besides)
+          and path_key >= (k.key || '/') collate "C" and path_key < (k.key || '0') collate "C"
+        order by path_key limit 1
+    ) v
+""")
+
+
+def free_paths(
+    connection: Connection, org_id: OrganizationId, paths: Collection[str], *, besides: Collection[MemoryId]
+) -> set[str]:
+    """Those of the paths that collide with no active Memory, leaving out some."""
+    if not paths:
+        return set()
+    places = {path: (key, *ancestor_keys(key)) for path in paths for key in [path_key(path)]}
+    names = {
+        "org_id": org_id,
+        "keys": sorted({place[0] for place in places.values()}),
+        "at_or_above": sorted({key for place in places.values() for key in place}),
+        "besides": sorted(besides),
+    }
+    rows = connection.execute(IN_THE_WAY, names).all()
+    standing, folders = {row.key for row in rows if row.stands}, {row.key for row in rows if not row.stands}
+    return {path for path, place in places.items() if place[0] not in folders and standing.isdisjoint(place)}
+
+
 def given_ids(connection: Connection, org_id: OrganizationId, memory_ids: Collection[MemoryId]) -> set[MemoryId]:
     """Those of the ids that are a Memory's already, whatever its status."""
     if not memory_ids:

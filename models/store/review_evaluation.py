@@ -14,7 +14,7 @@ from models.rules.states import MemoryState, State
 from models.store.draft_bases import read_overlays
 from models.store.drafts import fold_operations
 from models.store.locks import DraftRow
-from models.store.memories import changed_since, given_ids, heads, occupants, states_at
+from models.store.memories import changed_since, free_paths, given_ids, heads, occupants, states_at
 from models.store.projections import selects
 from models.store.provisional import creators_of, made_elsewhere
 
@@ -81,7 +81,7 @@ def evaluate_drafts(
                 base: changed_since(connection, org_id, standing, base) for base in bases if base != version
             },
             read=_reader(connection, org_id, [draft.draft_id for draft in drafts] + elsewhere.draft_ids, texts),
-            is_free=lambda path: not occupants(connection, org_id, [path_key(path)]).keys() - touched,
+            free_among=partial(free_paths, connection, org_id, besides=touched),
             states_at=partial(states_at, connection, org_id),
             taken=given_ids(connection, org_id, _created(proposed)),
             elsewhere=elsewhere.states,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -14,6 +15,7 @@ from models.rules.hashes import body_of
 from models.rules.states import MemoryState
 from models.store.draft_bases import standing_at, starting_states
 from models.store.locks import DraftRow
+from models.store.memories import free_paths
 from models.store.review_evaluation import TEXT, evaluate_drafts
 from tests.commands import published
 from tests.rows import (
@@ -177,6 +179,32 @@ def test_an_offered_path_is_free_in_current_and_in_the_review(engine: Engine) ->
     offers = {resolution.name: list(resolution.states.values()) for resolution in conflict.resolutions}
     # The third path is still taken in Current, but not once this Review is published.
     assert offers["move"] == [MemoryState("a-3.md", "", body_of("text\n"))]
+
+
+def test_many_paths_that_were_taken_meanwhile_cost_as_many_statements_as_one(engine: Engine) -> None:
+    place = an_organization(engine)
+    few, many = (
+        a_draft(place, *(creates(f"{folder}/{number}.md", "mine\n") for number in range(size)))
+        for folder, size in (("few", 1), ("many", 20))
+    )
+    published(place, *(creates(f"{folder}/{number}.md") for folder in ("few", "many") for number in range(20)))
+    taken = []
+    for draft in (few, many):
+        with watched(engine) as statements:
+            conflicts = evaluated(place, draft).reconciliations[draft.draft_id].conflicts
+        assert all("move" in {resolution.name for resolution in conflict.resolutions} for conflict in conflicts)
+        taken.append((len(conflicts), len(statements)))
+    assert taken == [(1, taken[0][1]), (20, taken[0][1])]
+
+
+def test_a_path_is_free_unless_a_memory_stands_there_or_above_or_inside_it(engine: Engine) -> None:
+    place = an_organization(engine)
+    a, inside, _ = published(place, creates("a.md"), creates("folder/inside.md"), creates("folder/other.md"))
+    asked = ["A.md", "a.md/x", "a.mdx", "folder", "folder/x", "FOLDER/Inside.md/x", "folder-2", "b.md"]
+    with place.engine.connect() as connection:
+        free = partial(free_paths, connection, place.org_id, asked)
+        assert free(besides=[]) == {"a.mdx", "folder/x", "folder-2", "b.md"}
+        assert free(besides=[a, inside]) == set(asked) - {"folder"}
 
 
 def test_an_evaluation_in_a_transaction_without_the_lock_writes_nothing(engine: Engine) -> None:

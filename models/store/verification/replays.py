@@ -165,7 +165,7 @@ def _surroundings(
         occupants={},
         changed_since={},
         read=read,
-        is_free=lambda _: True,
+        free_among=lambda paths: paths,
         states_at=lambda _, __: {},
     )
 

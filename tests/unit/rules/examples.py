@@ -1,6 +1,6 @@
 """States, texts and settings that the tests of the rules share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from hypothesis import HealthCheck, settings
 
@@ -8,7 +8,9 @@ from models.errors import Problem
 from models.identifiers import MemoryId
 from models.rules.conflicts import Reconciliation
 from models.rules.folding import DraftOperation, fold_what_holds
+from models.rules.free_paths import FreeAmong
 from models.rules.hashes import body_of
+from models.rules.occupancy import collisions_with
 from models.rules.states import MemoryState, State
 
 # No deadline and no health check by time: the machines that run this are shared.
@@ -32,3 +34,12 @@ def fold(operations: Sequence[DraftOperation], base: Mapping[MemoryId, MemorySta
 def keeps_its_result(reconciliation: Reconciliation) -> bool:
     """Whether a Draft is brought up to date without asking."""
     return reconciliation.clean and not reconciliation.asking
+
+
+def free_beside(standing: Mapping[MemoryId, str]) -> FreeAmong:
+    """Free is what collides with nothing that stands."""
+
+    def free_among(paths: Collection[str]) -> list[str]:
+        return [path for path in paths if not collisions_with({MemoryId("mem_probe"): a_state(path)}, standing)]
+
+    return free_among

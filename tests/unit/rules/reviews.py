@@ -8,9 +8,9 @@ from models.rules.conflicts import Conflict
 from models.rules.evaluation import Confirmed, Evaluation, ProposedDraft, Surroundings
 from models.rules.folding import Action, DraftOperation
 from models.rules.hashes import body_of
-from models.rules.occupancy import collisions_among
 from models.rules.review import evaluate
 from models.rules.states import MemoryState, State
+from tests.unit.rules.examples import free_beside
 
 ONE, TWO, THREE = MemoryId("mem_1"), MemoryId("mem_2"), MemoryId("mem_3")
 NEW, NEWER = MemoryId("prv_8"), MemoryId("prv_9")
@@ -88,7 +88,7 @@ def judge(
                 THEN: [memory_id for memory_id in current if versions[THEN].get(memory_id) != current[memory_id]]
             },
             read=READABLE.__getitem__,
-            is_free=lambda path: not collisions_among({MemoryId(""): path} | untouched),
+            free_among=free_beside(untouched),
             states_at=lambda memory_ids, version: {
                 memory_id: state for memory_id, state in versions[version].items() if memory_id in memory_ids
             },

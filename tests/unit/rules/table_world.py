@@ -10,10 +10,10 @@ from models.rules.evaluation import Confirmed, Evaluation, ProposedDraft, Surrou
 from models.rules.expression import express
 from models.rules.folding import Action, DraftOperation
 from models.rules.hashes import body_of
-from models.rules.occupancy import collisions_with
 from models.rules.review import evaluate
 from models.rules.states import MemoryState, State
 from tests.reconciliation_steps import BASE, Document, Step, after
+from tests.unit.rules.examples import free_beside
 
 THEN, NOW = 1, 5
 
@@ -119,15 +119,11 @@ class World:
                 THEN: [memory_id for memory_id, state in self.current.items() if state != self.base.get(memory_id)]
             },
             read=self.texts.__getitem__,
-            is_free=lambda path: not collisions_with({MemoryId("mem_probe"): _at(path)}, untouched),
+            free_among=free_beside(untouched),
             states_at=lambda ids, version: {
                 memory_id: versions[version][memory_id] for memory_id in ids if memory_id in versions[version]
             },
         )
-
-
-def _at(path: str) -> MemoryState:
-    return MemoryState(path, "", body_of("text\n"))
 
 
 def _texts(sides: Sequence[Sequence[Step]]) -> Iterator[tuple[str, str]]:

@@ -1,19 +1,19 @@
 from collections.abc import Collection, Mapping
+from math import ceil
 
 import pytest
 
 from models.identifiers import MemoryId
-from models.rules.free_paths import Places
-from models.rules.occupancy import collisions_with
+from models.rules.free_paths import AT_ONCE, FIRST_NUMBERS, NUMBERS, Places
 from models.rules.paths import MAX_PATH_CHARACTERS, MAX_SEGMENT_BYTES, accept_path
-from tests.unit.rules.examples import a_state
+from tests.unit.rules.examples import free_beside
 
 M, OTHER = MemoryId("mem_1"), MemoryId("mem_2")
 
 
 def places(current: Collection[str], taken: Mapping[MemoryId, str] | None = None) -> Places:
     standing = {MemoryId(f"mem_c{number}"): path for number, path in enumerate(current)}
-    return Places(lambda path: not collisions_with({M: a_state(path)}, standing), taken or {})
+    return Places(free_beside(standing), taken or {})
 
 
 def test_a_path_that_is_free_is_kept() -> None:
@@ -80,3 +80,34 @@ def test_a_name_gives_up_its_end_where_the_limits_of_paths_ask_for_it(path: str)
     assert free != path
     assert accept_path(free) == free
     assert len(free) <= MAX_PATH_CHARACTERS
+
+
+def test_where_every_number_is_taken_the_name_gets_a_hash_of_each_memory_s_own() -> None:
+    asked: list[Collection[str]] = []
+    numbered = {f"a-{number}.md" for number in NUMBERS}
+
+    def free_among(paths: Collection[str]) -> list[str]:
+        asked.append(paths)
+        return [path for path in paths if path != "a.md" and path not in numbered]
+
+    standing = Places(free_among, {})
+    free = standing.next_free("a.md", M)
+    assert free is not None
+    assert free.startswith("a-")
+    assert len(asked) == 1 + ceil((len(NUMBERS) - FIRST_NUMBERS) / AT_ONCE)
+    standing.keep(free, M)
+    assert standing.next_free("a.md", OTHER) not in (None, free)
+
+
+def test_what_many_memories_will_need_to_know_is_asked_at_once() -> None:
+    asked: list[Collection[str]] = []
+
+    def free_among(paths: Collection[str]) -> list[str]:
+        asked.append(paths)
+        return [path for path in paths if path.endswith("-3.md") or len(path) > len("10-2.md")]
+
+    wanted = [(f"{name}.md", MemoryId(f"mem_{name}")) for name in range(20)]
+    standing = Places(free_among, {})
+    standing.foresee(wanted)
+    assert [standing.next_free(*each) for each in wanted] == [f"{name}-3.md" for name in range(20)]
+    assert len(asked) == 1

@@ -21,7 +21,7 @@ from models.rules.occupancy import collisions_with, collisions_within
 from models.rules.resolutions import offer_resolutions
 from models.rules.states import MemoryState, State
 from models.rules.three_way import three_way
-from tests.unit.rules.examples import a_few, a_state
+from tests.unit.rules.examples import a_few, a_state, free_beside
 
 M, ANOTHER = MemoryId("mem_1"), MemoryId("mem_2")
 BASE = a_state("base.md", description="base", text="one\n\ntwo\n\nthree\n")
@@ -86,7 +86,7 @@ def offered(
     offer_resolutions(
         [reconciliation],
         final=final_states(reconciliation) | dict(final or {}),
-        is_free=lambda path: not collisions_with({M: a_state(path)}, standing),
+        free_among=free_beside(standing),
         read=TEXTS.__getitem__,
     )
     TEXTS.update(reconciliation.texts)
@@ -215,7 +215,7 @@ def test_no_choice_of_resolutions_makes_two_memories_collide(sides: list[Sides],
     offer_resolutions(
         [reconciliation],
         final=final,
-        is_free=lambda path: not collisions_with({MemoryId("mem_probe"): a_state(path)}, standing),
+        free_among=free_beside(standing),
         read=TEXTS.__getitem__,
     )
     choices: dict[MemoryId, list[State]] = {}

@@ -165,9 +165,11 @@ def around(model: Model, drafts: Sequence[ModelDraft]) -> Surroundings:
             base: [MemoryId(memory) for memory in model.current if model.changed_since(memory, base)] for base in bases
         },
         read={body_of(text).blob_id: text for text in BODIES}.__getitem__,
-        is_free=lambda path: (
-            not any(collide(path, doc.path) for memory, doc in model.current.items() if memory not in named)
-        ),
+        free_among=lambda paths: {
+            path
+            for path in paths
+            if not any(collide(path, doc.path) for memory, doc in model.current.items() if memory not in named)
+        },
         states_at=lambda memory_ids, version: {
             memory_id: state for memory_id, state in states(model.versions[version]).items() if memory_id in memory_ids
         },
