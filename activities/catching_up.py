@@ -14,7 +14,8 @@ from models.store.candidates import Proposal, keep_proposal
 from models.store.commits import organization_ref
 from models.store.drafts import drafts_by_id, move_bases, read_draft
 from models.store.locks import DraftRow, lock_coordination, lock_drafts
-from models.store.proposals import Evaluated, propose
+from models.store.proposals import Evaluated, Lineup, propose
+from models.store.provisional import NOTHING_ELSEWHERE, made_beside
 from models.store.review_evaluation import evaluate_drafts
 from models.store.reviews import read_review
 from models.store.submissions import latest_members
@@ -57,11 +58,16 @@ def _compare(engine: Engine, org_id: OrganizationId, draft_id: DraftId) -> _Pass
         if draft is None or draft.status not in ("open", "submitted") or compared_with(connection, draft) >= version:
             return None
         drafts = _judged_together(connection, draft)
-        alone = draft.status == "open"
-        evaluation = evaluate_drafts(connection, org_id, draft.project_id, version, drafts, alone=alone)
-        evaluated = Evaluated(
-            commit_id, version, draft.project_id, drafts, evaluation, are_a_review=draft.status == "submitted"
+        lineup = Lineup(
+            commit_id=commit_id,
+            version=version,
+            project_id=draft.project_id,
+            drafts=drafts,
+            are_a_review=draft.status == "submitted",
+            elsewhere=made_beside(connection, drafts) if draft.status == "open" else NOTHING_ELSEWHERE,
         )
+        evaluation = evaluate_drafts(connection, org_id, lineup.project_id, version, drafts, elsewhere=lineup.elsewhere)
+        evaluated = Evaluated(lineup, evaluation)
         judged = [one for one in drafts if one.draft_id not in _unjudged(evaluation)]
         asking = [one.draft_id for one in judged if one.draft_id in evaluation.needs_reconciliation]
         return _Pass(
@@ -88,7 +94,7 @@ def _move_bases(engine: Engine, org_id: OrganizationId, compared: _Pass) -> bool
     """Move bases only: no version, no revision, no submission; false where something else was first."""
     with transaction(engine, org_id=org_id, actor_id=SYSTEM, request_id="") as tx:
         ref = lock_coordination(tx.connection, org_id)
-        if ref.version != compared.evaluated.version or not _are_as_compared(tx, compared.evaluated.drafts):
+        if ref.version != compared.evaluated.lineup.version or not _are_as_compared(tx, compared.evaluated.drafts):
             return False
         tell_drafts(tx, move_bases(tx, compared.staying_equal, ref), "base_moved", grown_by=0)
     return True
@@ -99,13 +105,13 @@ def _keep(engine: Engine, org_id: OrganizationId, compared: _Pass) -> None:
 
     Each is bound to what it was made for: one that a publication outruns before it is kept does no harm.
     """
-    moved = {draft.draft_id: compared.evaluated.version for draft in compared.staying_equal}
+    moved = {draft.draft_id: compared.evaluated.lineup.version for draft in compared.staying_equal}
     with transaction(engine, org_id=org_id, actor_id=SYSTEM, request_id="") as tx:
         if not _are_as_compared(tx, compared.evaluated.drafts, moved):
             return
         keep_proposal(tx, compared.proposal)
         for draft in compared.evaluated.drafts:
-            record_reconciled(tx.connection, org_id, draft.draft_id, compared.evaluated.version)
+            record_reconciled(tx.connection, org_id, draft.draft_id, compared.evaluated.lineup.version)
 
 
 def _are_as_compared(tx: Transaction, drafts: Sequence[DraftRow], moved: Mapping[DraftId, int] | None = None) -> bool:

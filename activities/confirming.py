@@ -20,14 +20,15 @@ from models.identifiers import BlobId, CandidateId, DraftId, MemoryId, ProjectId
 from models.rules.bodies import BODY_FIELD, DESCRIPTION_FIELD, accept_body, accept_description
 from models.rules.candidates import binding_of, in_order_among
 from models.rules.conflicts import ENGINE
-from models.rules.evaluation import Evaluation
+from models.rules.evaluation import Confirmed, Evaluation
 from models.rules.hashes import body_of
 from models.rules.paths import accept_path
 from models.rules.states import MemoryState, State
 from models.store.candidate_views import proposed_bodies
 from models.store.candidates import CandidateRow, keep_proposal, read_candidates
 from models.store.locks import DraftRow, OrganizationRefRow
-from models.store.proposals import Evaluated, propose
+from models.store.proposals import Evaluated, Lineup, propose
+from models.store.provisional import NOTHING_ELSEWHERE, made_beside
 from models.store.review_evaluation import evaluate_drafts
 from models.store.transaction import Transaction
 
@@ -168,29 +169,40 @@ def evaluate_confirmed(
         are_a_review: whether they are submitted, or about to be, to a Review that exists.
         alone: whether they are looked at before they are submitted.
     """
-    nothing = Evaluated(ref.commit_id, ref.version, project_id, drafts, Evaluation(), {}, are_a_review)
-    holding = {
+    lineup = Lineup(
+        commit_id=ref.commit_id,
+        version=ref.version,
+        project_id=project_id,
+        drafts=drafts,
+        are_a_review=are_a_review,
+        elsewhere=made_beside(tx.connection, drafts) if alone else NOTHING_ELSEWHERE,
+    )
+    unmoved = {
         draft.draft_id: confirmations[draft.draft_id]
         for draft in drafts
-        if draft.draft_id in confirmations and _has_not_moved(nothing, draft, confirmations[draft.draft_id].candidate)
+        if draft.draft_id in confirmations and _has_not_moved(lineup, draft, confirmations[draft.draft_id].candidate)
     }
-    stale = [confirmation for draft_id, confirmation in confirmations.items() if draft_id not in holding]
+    stale = [confirmation for draft_id, confirmation in confirmations.items() if draft_id not in unmoved]
     problems = [problem for confirmation in confirmations.values() for problem in confirmation.problems]
     problems.extend(map(_stale, stale))
-    outrun: list[DraftId] = []
-    while True:
-        evaluated = _evaluate(tx, nothing, holding, alone=alone)
-        overtaken = next((draft for draft in drafts if not _fits(evaluated, draft, holding)), None)
-        if overtaken is None:
-            return ConfirmedDrafts(evaluated, holding, problems, outrun)
-        outrun.append(overtaken.draft_id)
-        del holding[overtaken.draft_id]
+    evaluation = _evaluate(tx, lineup, unmoved)
+    outrun = evaluation.outrun
+    holding = {draft_id: one for draft_id, one in unmoved.items() if draft_id not in outrun}
+    return ConfirmedDrafts(Evaluated(lineup, evaluation, _states(holding)), holding, problems, outrun)
 
 
-def _has_not_moved(now: Evaluated, draft: DraftRow, candidate: CandidateRow) -> bool:
-    """Whether Draft, base and Ref are what they were, and the Drafts it was made after still stand before it."""
-    same = now.made_for(draft, candidate.siblings) == candidate.made_for and candidate.engine == ENGINE
-    return same and in_order_among(candidate.siblings, now.before(draft))
+def _has_not_moved(now: Lineup, draft: DraftRow, candidate: CandidateRow) -> bool:
+    """Whether Draft, base and Ref are what they were, and the Drafts it was made after still stand before it.
+
+    What it builds on may stand before it as well by now, where all are submitted together.
+    """
+    made_for, before = candidate.made_for, now.before(draft)
+    present = replace(now.made_for(draft), siblings=made_for.siblings, built_on=made_for.built_on)
+    return (
+        (present, ENGINE) == (made_for, candidate.engine)
+        and in_order_among(made_for.siblings, before)
+        and {*made_for.built_on} <= {*before, *now.built_on(draft)}
+    )
 
 
 def _stale(confirmation: Confirmation) -> CandidateStale:
@@ -202,29 +214,26 @@ def _stale(confirmation: Confirmation) -> CandidateStale:
     )
 
 
-def _evaluate(tx: Transaction, drafts: Evaluated, confirmations: Confirmations, *, alone: bool) -> Evaluated:
-    confirmed = {draft_id: confirmation.states for draft_id, confirmation in confirmations.items()}
-    texts = {blob_id: content for one in confirmations.values() for blob_id, content in one.texts.items()}
-    evaluation = evaluate_drafts(
+def _states(confirmations: Confirmations) -> Confirmed:
+    return {draft_id: confirmation.states for draft_id, confirmation in confirmations.items()}
+
+
+def _evaluate(tx: Transaction, lineup: Lineup, confirmations: Confirmations) -> Evaluation:
+    def fits(draft_id: DraftId, current: Mapping[MemoryId, State]) -> bool:
+        candidate = confirmations[draft_id].candidate
+        return binding_of(candidate.made_for, current) == candidate.binding
+
+    return evaluate_drafts(
         tx.connection,
         tx.org_id,
-        drafts.project_id,
-        drafts.version,
-        drafts.drafts,
-        confirmed=confirmed,
-        texts=texts,
-        alone=alone,
+        lineup.project_id,
+        lineup.version,
+        lineup.drafts,
+        confirmed=_states(confirmations),
+        fits=fits,
+        texts={blob_id: content for one in confirmations.values() for blob_id, content in one.texts.items()},
+        elsewhere=lineup.elsewhere,
     )
-    return replace(drafts, evaluation=evaluation, confirmed=confirmed)
-
-
-def _fits(evaluated: Evaluated, draft: DraftRow, confirmations: Confirmations) -> bool:
-    """Whether what plays Current for a Draft is what its candidate was made from."""
-    confirmation = confirmations.get(draft.draft_id)
-    if confirmation is None:
-        return True
-    made_for = confirmation.candidate.made_for
-    return binding_of(made_for, evaluated.current_of(draft)) == confirmation.candidate.binding
 
 
 def refuse_or_propose(

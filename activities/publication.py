@@ -30,7 +30,7 @@ from models.store.projections import (
     select_memories,
     selects,
 )
-from models.store.proposals import Evaluated
+from models.store.proposals import Evaluated, Lineup
 from models.store.review_evaluation import evaluate_drafts
 from models.store.review_views import review_body
 from models.store.reviewers import counted_approvers, electorate_of
@@ -96,6 +96,13 @@ def count_approvers(tx: Transaction, scene: Scene, request: MergeRequest) -> App
 def bring_up_to_date(tx: Transaction, scene: Scene, request: MergeRequest, approvers: Approvers) -> Evaluation:
     """Evaluate the Drafts against Current and move bases that fell behind; refuse what is not approved as it stands."""
     drafts, project_id = scene.member_drafts, scene.review.project_id
+    lineup = Lineup(
+        commit_id=scene.ref.commit_id,
+        version=scene.ref.version,
+        project_id=project_id,
+        drafts=drafts,
+        are_a_review=True,
+    )
     evaluation = evaluate_drafts(tx.connection, tx.org_id, project_id, scene.ref.version, drafts)
     problems = [
         *_review_problems(scene, request),
@@ -103,11 +110,7 @@ def bring_up_to_date(tx: Transaction, scene: Scene, request: MergeRequest, appro
         *evaluation.blockers,
         *_approval_problems(scene, request, approvers, evaluation),
     ]
-    refuse_or_propose(
-        tx,
-        problems,
-        Evaluated(scene.ref.commit_id, scene.ref.version, project_id, drafts, evaluation, are_a_review=True),
-    )
+    refuse_or_propose(tx, problems, Evaluated(lineup, evaluation))
     tell_drafts(tx, move_bases(tx, scene.member_drafts, scene.ref), "base_moved", grown_by=0)
     return evaluation
 

@@ -78,7 +78,7 @@ def _stand_on_siblings(
 ) -> None:
     """Keep what the Drafts before this one make of the Memories that it touches: its operations start from there."""
     evaluation = confirmed.evaluated.evaluation
-    before = [sibling.draft_id for sibling in confirmed.evaluated.before(draft)]
+    before = [sibling.draft_id for sibling in confirmed.evaluated.lineup.before(draft)]
     made = {memory_id for draft_id in before for memory_id in evaluation.results[draft_id]}
     overlay = {memory_id: state for memory_id, state in current.items() if memory_id in made}
     named = {state.body.blob_id for state in overlay.values() if state is not None}

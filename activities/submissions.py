@@ -134,7 +134,7 @@ def _bring_up_to_date(
     if not confirmed.holding:
         return list(confirmed.evaluated.drafts), evaluation
     drafts = apply_confirmed(tx, ref, confirmed)
-    rebased = evaluate_drafts(tx.connection, tx.org_id, confirmed.evaluated.project_id, ref.version, drafts)
+    rebased = evaluate_drafts(tx.connection, tx.org_id, confirmed.evaluated.lineup.project_id, ref.version, drafts)
     refuse([*rebased.empty, *rebased.blockers])
     return drafts, rebased
 

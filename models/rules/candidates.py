@@ -12,25 +12,30 @@ from models.rules.states import State
 
 @dataclass(frozen=True, slots=True)
 class Sibling:
-    """A Draft before this one in its Review, at a version."""
+    """Another Draft that one is compared after, at a version."""
 
     draft_id: DraftId
     draft_version: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tuple:
-    """What a candidate is made for; when any of it moves, the candidate is stale."""
+class MadeFor:
+    """What a candidate is made for; when any of it moves, the candidate is stale.
+
+    `siblings` are the Drafts before this one in its Review; `built_on` those that are no part of it, but create what an
+    open Draft changes.
+    """
 
     draft_version: int
     base_commit_id: CommitId | None
     base_version: int
     current_commit_id: CommitId | None
     current_version: int
-    siblings: tuple[Sibling, ...]
+    siblings: tuple[Sibling, ...] = ()
+    built_on: tuple[Sibling, ...] = ()
 
 
-def binding_of(made_for: Tuple, current: Mapping[MemoryId, State]) -> str:
+def binding_of(made_for: MadeFor, current: Mapping[MemoryId, State]) -> str:
     """The hash of what a candidate is made for and of what plays Current for the Memories that the Draft touches.
 
     The latter moves alone where a resolution, confirmed in the same submission, changes what an earlier Draft makes.
@@ -47,6 +52,7 @@ def binding_of(made_for: Tuple, current: Mapping[MemoryId, State]) -> str:
         made_for.current_commit_id,
         made_for.current_version,
         [[sibling.draft_id, sibling.draft_version] for sibling in made_for.siblings],
+        [[creator.draft_id, creator.draft_version] for creator in made_for.built_on],
         sha256(canonical_json(states)).hexdigest(),
     ]
     return sha256(canonical_json(tuple_and_states)).hexdigest()

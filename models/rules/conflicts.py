@@ -54,7 +54,7 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """Who is on the other side: an earlier Draft of the Review, or, with None, what Current changed since the base.
+    """Who is on the other side: an earlier Draft, or, with None, what Current changed since the base.
 
     `memory_id` is the Memory that stands there: the same one, or the one whose path is contested.
     """

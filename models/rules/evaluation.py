@@ -14,6 +14,9 @@ from models.rules.states import MemoryState, State
 Confirmed = Mapping[DraftId, Mapping[MemoryId, State]]
 """By Draft whose candidate the caller confirms, the states that resolve its conflicts; of a clean one, none."""
 
+Fits = Callable[[DraftId, Mapping[MemoryId, State]], bool]
+"""Whether what plays Current for what a confirmed Draft touches is what its candidate was made from."""
+
 
 @dataclass(frozen=True, slots=True)
 class ProposedDraft:
@@ -57,6 +60,7 @@ class Surroundings:
         states_at: the states that Memories had at a version; asked only of occupants that are in the way.
         taken: final ids of what the Drafts create that are a Memory's already, active or archived.
         elsewhere: what the author's other Drafts create; only for a Draft that is looked at before it is submitted.
+        creators: the Draft that creates each of those.
     """
 
     version: int
@@ -70,6 +74,7 @@ class Surroundings:
     states_at: Callable[[Collection[MemoryId], int], Mapping[MemoryId, MemoryState]]
     taken: Collection[MemoryId] = ()
     elsewhere: Mapping[MemoryId, MemoryState] = field(default_factory=dict)
+    creators: Mapping[MemoryId, DraftId] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -92,6 +97,8 @@ class Evaluation:
         blockers: all that is in the way, each with its `draft_id`.
         empty: the Drafts that change nothing; in the way of a submission only.
         needs_reconciliation: the Drafts that need a confirmed candidate and have none.
+        outrun: the confirmed Drafts whose candidate does not fit, and is left aside, because of what is confirmed of an
+            earlier one.
     """
 
     current: Mapping[MemoryId, MemoryState] = field(default_factory=dict)
@@ -109,6 +116,7 @@ class Evaluation:
     blockers: list[Problem] = field(default_factory=list)
     empty: list[DraftEmpty] = field(default_factory=list)
     needs_reconciliation: set[DraftId] = field(default_factory=set)
+    outrun: list[DraftId] = field(default_factory=list)
 
     @property
     def final_states(self) -> dict[MemoryId, State]:

@@ -4,12 +4,12 @@ The results of the earlier Drafts play Current for the next. Nothing here is wri
 mergeability all ask this one question.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from models.errors import DraftEmpty, DuplicateId, MemoryNotSelected, Problem
-from models.identifiers import MemoryId, final_id
+from models.identifiers import DraftId, MemoryId, final_id
 from models.rules.bodies import accept_description
-from models.rules.evaluation import Confirmed, Evaluation, ProposedDraft, Surroundings
+from models.rules.evaluation import Confirmed, Evaluation, Fits, ProposedDraft, Surroundings
 from models.rules.folding import Action, DraftOperation, fold_what_holds
 from models.rules.paths import accept_path
 from models.rules.resolutions import offer_resolutions
@@ -20,15 +20,25 @@ from models.rules.states import MemoryState, State
 NOTHING_CONFIRMED: Confirmed = {}
 
 
+def fits_anyhow(_draft_id: DraftId, _current: Mapping[MemoryId, State]) -> bool:
+    """What is confirmed holds, whatever it was made from."""
+    return True
+
+
 def evaluate(
-    drafts: Sequence[ProposedDraft], surroundings: Surroundings, confirmed: Confirmed = NOTHING_CONFIRMED
+    drafts: Sequence[ProposedDraft],
+    surroundings: Surroundings,
+    confirmed: Confirmed = NOTHING_CONFIRMED,
+    fits: Fits = fits_anyhow,
 ) -> Evaluation:
     """Fold the Drafts in order, tell how each stands to Current, and name every blocker with its `draft_id`.
 
-    A Draft of `confirmed` needs no confirmation any more, unless one of its conflicts is left without a state.
+    A Draft of `confirmed` needs no confirmation any more, unless one of its conflicts is left without a state, or its
+    candidate does not fit what the Drafts before it come to (`outrun`).
     """
-    evaluation = fold_in_order(drafts, surroundings, confirmed)
-    evaluation.blockers.extend(judge_places(evaluation, surroundings, confirmed))
+    evaluation = fold_in_order(drafts, surroundings, confirmed, fits)
+    holding = {draft_id: states for draft_id, states in confirmed.items() if draft_id not in evaluation.outrun}
+    evaluation.blockers.extend(judge_places(evaluation, surroundings, holding))
     evaluation.blockers.extend(confirmation_needed(evaluation))
     offer_resolutions(
         list(evaluation.reconciliations.values()),
@@ -40,16 +50,21 @@ def evaluate(
 
 
 def fold_in_order(
-    drafts: Sequence[ProposedDraft], surroundings: Surroundings, confirmed: Confirmed = NOTHING_CONFIRMED
+    drafts: Sequence[ProposedDraft],
+    surroundings: Surroundings,
+    confirmed: Confirmed = NOTHING_CONFIRMED,
+    fits: Fits = fits_anyhow,
 ) -> Evaluation:
     """The same without the question of who stands at which path, and without what could be done about a conflict."""
     evaluation = Evaluation(current=surroundings.current)
     for draft in drafts:
-        _take_draft(evaluation, draft, surroundings, confirmed)
+        _take_draft(evaluation, draft, surroundings, confirmed, fits)
     return evaluation
 
 
-def _take_draft(evaluation: Evaluation, draft: ProposedDraft, surroundings: Surroundings, confirmed: Confirmed) -> None:
+def _take_draft(
+    evaluation: Evaluation, draft: ProposedDraft, surroundings: Surroundings, confirmed: Confirmed, fits: Fits
+) -> None:
     duplicates = _duplicates(evaluation, draft, surroundings)
     standing = Standing(evaluation, draft, surroundings)
     made = {final_id(memory_id) for memory_id in draft.creates}
@@ -58,7 +73,7 @@ def _take_draft(evaluation: Evaluation, draft: ProposedDraft, surroundings: Surr
     evaluation.introduced[draft.draft_id] = made | draft.restores
     states, refused = _fold(draft, standing.base)
     evaluation.blockers.extend([*duplicates, *refused])
-    results = compare(evaluation, standing, states, confirmed.get(draft.draft_id))
+    results = compare(evaluation, standing, states, _holding(evaluation, standing, states, confirmed, fits))
     if not duplicates and not refused and all(state == standing.current.get(name) for name, state in results.items()):
         evaluation.empty.append(DraftEmpty("The Draft's result equals Current.", draft_id=draft.draft_id))
     missing = {problem.context.get("memory_id") for problem in [*duplicates, *refused]}
@@ -66,6 +81,19 @@ def _take_draft(evaluation: Evaluation, draft: ProposedDraft, surroundings: Surr
         _unselected(evaluation, draft, [name for name in results if name not in missing], surroundings)
     )
     _keep(evaluation, standing, results)
+
+
+def _holding(
+    evaluation: Evaluation, standing: Standing, touched: Iterable[MemoryId], confirmed: Confirmed, fits: Fits
+) -> Mapping[MemoryId, State] | None:
+    """What is confirmed of a Draft, if that fits what plays Current for it by now."""
+    draft_id = standing.draft.draft_id
+    if draft_id not in confirmed:
+        return None
+    if fits(draft_id, {memory_id: standing.current.get(memory_id) for memory_id in touched}):
+        return confirmed[draft_id]
+    evaluation.outrun.append(draft_id)
+    return None
 
 
 def _duplicates(evaluation: Evaluation, draft: ProposedDraft, surroundings: Surroundings) -> list[Problem]:

@@ -144,14 +144,16 @@ def _compare_one(
     texts.update(merged.texts)
     evaluation.texts.update(merged.texts)
     changes = evaluation.changed_by.get(memory_id, {})
+    creator = standing.surroundings.creators.get(memory_id)
     conflicts = [
-        replace(conflict, other=Other(_last_change(conflict, changes), memory_id)) for conflict in merged.conflicts
+        replace(conflict, other=Other(_last_change(conflict, changes) or creator, memory_id))
+        for conflict in merged.conflicts
     ]
     return Comparison(memory_id, base, current, state, merged.proposed), conflicts
 
 
 def _last_change(conflict: Conflict, changes: dict[ContestedField, DraftId]) -> DraftId | None:
-    """The earlier Draft that changed last what a conflict is about; None: the organization did."""
+    """The earlier Draft that changed last what a conflict is about; None: none of the Review did."""
     about = _ABOUT.get(conflict.code, (conflict.field,))
     return next((changes[contested] for contested in reversed(changes) if contested in about), None)
 

@@ -61,9 +61,9 @@ def _body(
     return CandidateBody(
         candidate_id=candidate.candidate_id,
         draft_id=candidate.draft_id,
-        draft_version=candidate.draft_version,
-        base_commit_id=candidate.base_commit_id,
-        current_commit_id=candidate.current_commit_id,
+        draft_version=candidate.made_for.draft_version,
+        base_commit_id=candidate.made_for.base_commit_id,
+        current_commit_id=candidate.made_for.current_commit_id,
         reconciliation=candidate.reconciliation,
         memories=[_memory(memory, texts) for memory in candidate.memories],
         conflicts=[_conflict(conflict, texts) for conflict in candidate.conflicts],

@@ -8,8 +8,8 @@ import orjson
 from pydantic import JsonValue
 from sqlalchemy import Connection, RowMapping, text
 
-from models.identifiers import BlobId, CandidateId, CommitId, DraftId, MemoryId, OrganizationId
-from models.rules.candidates import Sibling, Tuple
+from models.identifiers import BlobId, CandidateId, DraftId, MemoryId, OrganizationId
+from models.rules.candidates import MadeFor, Sibling
 from models.rules.conflicts import ENGINE
 from models.rules.hashes import body_of
 from models.store.drafts import keep_bodies
@@ -27,12 +27,7 @@ class CandidateRow:
     org_id: OrganizationId
     candidate_id: CandidateId
     draft_id: DraftId
-    draft_version: int
-    base_commit_id: CommitId | None
-    base_version: int
-    current_commit_id: CommitId | None
-    current_version: int
-    siblings: tuple[Sibling, ...]
+    made_for: MadeFor
     binding: str
     reconciliation: str
     memories: list[dict[str, JsonValue]]
@@ -41,18 +36,6 @@ class CandidateRow:
     review_hash: str | None
     engine: str
     created_at: datetime
-
-    @property
-    def made_for(self) -> Tuple:
-        """What it was made for."""
-        return Tuple(
-            draft_version=self.draft_version,
-            base_commit_id=self.base_commit_id,
-            base_version=self.base_version,
-            current_commit_id=self.current_commit_id,
-            current_version=self.current_version,
-            siblings=self.siblings,
-        )
 
     @property
     def contested(self) -> list[MemoryId]:
@@ -67,8 +50,10 @@ class CandidateRow:
     @classmethod
     def of(cls, row: RowMapping) -> "CandidateRow":
         """From a row of the table."""
-        values = {field.name: row[field.name] for field in fields(cls)}
-        return cls(**values | {"siblings": tuple(Sibling(**sibling) for sibling in row["siblings"])})
+        tuple_ = {field.name: row[field.name] for field in fields(MadeFor)}
+        drafts = {name: tuple(Sibling(**draft) for draft in tuple_[name]) for name in ("siblings", "built_on")}
+        own = {field.name: row[field.name] for field in fields(cls) if field.name != "made_for"}
+        return cls(**own, made_for=MadeFor(**tuple_ | drafts))
 
 
 def _blob_ids(value: JsonValue) -> list[BlobId]:
@@ -84,11 +69,11 @@ def _blob_ids(value: JsonValue) -> list[BlobId]:
 INSERT = text("""
     insert into reconciliation_candidates as c
         (memories, conflicts, org_id, candidate_id, draft_id, draft_version, base_commit_id, base_version,
-         current_commit_id, current_version, siblings, binding, reconciliation, result_hash, review_hash, engine,
-         created_at)
+         current_commit_id, current_version, siblings, built_on, binding, reconciliation, result_hash, review_hash,
+         engine, created_at)
     values (cast(:memories as jsonb), cast(:conflicts as jsonb), :org_id, :candidate_id, :draft_id, :draft_version,
-            :base_commit_id, :base_version, :current_commit_id, :current_version, cast(:siblings as jsonb), :binding,
-            :reconciliation, :result_hash, :review_hash, :engine, :created_at)
+            :base_commit_id, :base_version, :current_commit_id, :current_version, cast(:siblings as jsonb),
+            cast(:built_on as jsonb), :binding, :reconciliation, :result_hash, :review_hash, :engine, :created_at)
     on conflict (org_id, candidate_id) do update
     set memories = excluded.memories, conflicts = excluded.conflicts, reconciliation = excluded.reconciliation,
         result_hash = excluded.result_hash, review_hash = excluded.review_hash
@@ -135,9 +120,14 @@ def keep_texts(
         write_blobs(tx, made)
 
 
+JSON_COLUMNS = ("siblings", "built_on", "memories", "conflicts")
+
+
 def _columns(candidate: CandidateRow) -> dict[str, object]:
-    values = {field.name: getattr(candidate, field.name) for field in fields(candidate)}
-    return values | {name: orjson.dumps(values[name]).decode() for name in ("siblings", "memories", "conflicts")}
+    made_for = {field.name: getattr(candidate.made_for, field.name) for field in fields(MadeFor)}
+    own = {field.name: getattr(candidate, field.name) for field in fields(candidate) if field.name != "made_for"}
+    values = {**made_for, **own}
+    return values | {name: orjson.dumps(values[name]).decode() for name in JSON_COLUMNS}
 
 
 def read_candidates(
@@ -159,7 +149,8 @@ class LiveCandidate:
     reconciliation: str
 
 
-# A submitted Draft stands after the earlier ones of its Review, an open one after those that it was compared after.
+# A submitted Draft stands after the earlier ones of its Review, an open one after those that it was compared after, and
+# on those that create what it changes.
 LIVE = text("""
     select c.draft_id, c.candidate_id, c.reconciliation
     from reconciliation_candidates c
@@ -184,7 +175,7 @@ LIVE = text("""
               where v.org_id = d.org_id and v.review_id = d.review_id
           )
           else not exists (
-              select from jsonb_to_recordset(c.siblings) as s(draft_id text, draft_version integer)
+              select from jsonb_to_recordset(c.siblings || c.built_on) as s(draft_id text, draft_version integer)
               left join drafts e on e.org_id = c.org_id and e.draft_id = s.draft_id
               where e.version is distinct from s.draft_version
           )

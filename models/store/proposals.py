@@ -8,54 +8,73 @@ from pydantic import JsonValue
 from sqlalchemy import Connection
 
 from models.identifiers import CommitId, DraftId, MemoryId, ProjectId, final_id, is_provisional
-from models.rules.candidates import Sibling, Tuple, binding_of, candidate_id_of
+from models.rules.candidates import MadeFor, Sibling, binding_of, candidate_id_of
 from models.rules.conflicts import ENGINE, Comparison, Conflict, Hunk, LineRange, Resolution
 from models.rules.evaluation import Confirmed, Evaluation
 from models.rules.hashes import result_hash
 from models.rules.states import State
 from models.store.candidates import CandidateRow, Proposal, read_candidates
 from models.store.locks import DraftRow
-from models.store.provisional import creators_of
+from models.store.provisional import NOTHING_ELSEWHERE, Elsewhere, creators_of
 from models.store.upstream_changes import Question, UpstreamChange, last_changes
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluated:
-    """Drafts of one project as they were evaluated, in order, against the organization's present Ref.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lineup:
+    """Drafts of one project as they stand, in order, beside the organization's present Ref.
 
     Args:
         commit_id: the Ref's commit, None before the first.
         version: its version.
         project_id: whose Drafts these are.
         drafts: as they are now, in the order of their Review.
-        evaluation: of exactly these Drafts.
-        confirmed: what was confirmed of them for that evaluation.
         are_a_review: whether they are the Drafts of a Review that exists.
+        elsewhere: what they build on beside each other; nothing of what is submitted.
     """
 
     commit_id: CommitId | None
     version: int
     project_id: ProjectId
     drafts: Sequence[DraftRow]
-    evaluation: Evaluation
-    confirmed: Confirmed = field(default_factory=dict)
-    are_a_review: bool = False
+    are_a_review: bool
+    elsewhere: Elsewhere = NOTHING_ELSEWHERE
 
-    def made_for(self, draft: DraftRow, siblings: Sequence[Sibling] | None = None) -> Tuple:
-        """What a candidate of a Draft is made for now, after the Drafts before it unless others are named."""
-        return Tuple(
+    def made_for(self, draft: DraftRow) -> MadeFor:
+        """What a candidate of a Draft is made for now."""
+        return MadeFor(
             draft_version=draft.version,
             base_commit_id=draft.base_commit_id,
             base_version=draft.base_version,
             current_commit_id=self.commit_id,
             current_version=self.version,
-            siblings=tuple(self.before(draft) if siblings is None else siblings),
+            siblings=tuple(self.before(draft)),
+            built_on=tuple(self.built_on(draft)),
         )
 
     def before(self, draft: DraftRow) -> list[Sibling]:
         """The Drafts before one, at their versions."""
         earlier = self.drafts[: self.drafts.index(draft)]
         return [Sibling(sibling.draft_id, sibling.version) for sibling in earlier]
+
+    def built_on(self, draft: DraftRow) -> list[Sibling]:
+        """The Drafts that are not before one, but create what it changes."""
+        before = {sibling.draft_id for sibling in self.before(draft)}
+        creators = self.elsewhere.built_on.get(draft.draft_id, ())
+        return [creator for creator in creators if creator.draft_id not in before]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """Drafts, what came of them, and what was confirmed of them for that."""
+
+    lineup: Lineup
+    evaluation: Evaluation
+    confirmed: Confirmed = field(default_factory=dict)
+
+    @property
+    def drafts(self) -> Sequence[DraftRow]:
+        """As they were evaluated, in order."""
+        return self.lineup.drafts
 
     def current_of(self, draft: DraftRow) -> dict[MemoryId, State]:
         """What plays Current for the Memories that a Draft touches."""
@@ -69,9 +88,9 @@ class Evaluated:
             reconciliation.conflicts and draft_id not in self.confirmed
             for draft_id, reconciliation in self.evaluation.reconciliations.items()
         )
-        if not self.are_a_review or any(undecided):
+        if not self.lineup.are_a_review or any(undecided):
             return None
-        return self.evaluation.result_hash(self.project_id)
+        return self.evaluation.result_hash(self.lineup.project_id)
 
 
 def propose(connection: Connection, evaluated: Evaluated, which: Collection[DraftId], now: datetime) -> Proposal:
@@ -133,7 +152,9 @@ class _Sides:
         other = conflict.other
         if other.draft_id is not None:
             side: dict[str, JsonValue] = {"draft_id": other.draft_id}
-            return side | {"memory_id": other.memory_id, "author_id": self.authors[other.draft_id]}
+            # Only Drafts of one author build on each other without standing in one Review.
+            author_id = self.authors.get(other.draft_id, draft.author_id)
+            return side | {"memory_id": other.memory_id, "author_id": author_id}
         change = self.upstream[_question(conflict, draft)]
         return {"commit_id": change.commit_id, "memory_id": other.memory_id, "author_id": change.author_id}
 
@@ -144,19 +165,14 @@ def _question(conflict: Conflict, draft: DraftRow) -> Question:
 
 def _candidate(evaluated: Evaluated, draft: DraftRow, sides: _Sides, now: datetime) -> CandidateRow:
     reconciliation = evaluated.evaluation.reconciliations[draft.draft_id]
-    made_for = evaluated.made_for(draft)
+    made_for = evaluated.lineup.made_for(draft)
     binding = binding_of(made_for, evaluated.current_of(draft))
     clean = reconciliation.clean
     return CandidateRow(
         org_id=draft.org_id,
         candidate_id=candidate_id_of(draft.draft_id, binding),
         draft_id=draft.draft_id,
-        draft_version=made_for.draft_version,
-        base_commit_id=made_for.base_commit_id,
-        base_version=made_for.base_version,
-        current_commit_id=made_for.current_commit_id,
-        current_version=made_for.current_version,
-        siblings=made_for.siblings,
+        made_for=made_for,
         binding=binding,
         reconciliation="clean" if clean else "conflicts",
         memories=[_memory(comparison) for comparison in reconciliation.comparisons],
@@ -173,7 +189,7 @@ def _result_hash(evaluated: Evaluated, draft: DraftRow) -> str:
     evaluation = evaluated.evaluation
     comparisons = evaluation.reconciliations[draft.draft_id].comparisons
     states = {final_id(comparison.memory_id): comparison.proposed for comparison in comparisons}
-    so_far = [*(sibling.draft_id for sibling in evaluated.before(draft)), draft.draft_id]
+    so_far = [*(sibling.draft_id for sibling in evaluated.lineup.before(draft)), draft.draft_id]
     introduced = {memory_id for draft_id in so_far for memory_id in evaluation.introduced[draft_id]}
     return result_hash(states, draft.project_id, introduced)
 

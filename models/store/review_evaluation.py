@@ -1,35 +1,24 @@
 """Load what a Review's Drafts meet, and ask the rule (`models.rules.review`)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
 from sqlalchemy import Connection, text
 
 from models.identifiers import BlobId, DraftId, MemoryId, OrganizationId, ProjectId, final_id, is_provisional
-from models.rules.evaluation import Confirmed, Evaluation, ProposedDraft, Surroundings
+from models.rules.evaluation import Confirmed, Evaluation, Fits, ProposedDraft, Surroundings
 from models.rules.paths import path_key
-from models.rules.review import NOTHING_CONFIRMED, evaluate
+from models.rules.review import NOTHING_CONFIRMED, evaluate, fits_anyhow
 from models.rules.states import MemoryState, State
 from models.store.draft_bases import read_overlays
 from models.store.drafts import fold_operations
 from models.store.locks import DraftRow
 from models.store.memories import changed_since, free_paths, given_ids, heads, occupants, states_at
 from models.store.projections import selects
-from models.store.provisional import creators_of, made_elsewhere
+from models.store.provisional import NOTHING_ELSEWHERE, Elsewhere
 
 NO_TEXTS: Mapping[BlobId, str] = {}
 
-
-@dataclass(frozen=True, slots=True)
-class _Elsewhere:
-    """What the author's other Drafts create, and which Drafts those are."""
-
-    states: Mapping[MemoryId, MemoryState] = field(default_factory=dict)
-    draft_ids: list[DraftId] = field(default_factory=list)
-
-
-NOTHING_ELSEWHERE = _Elsewhere()
 
 KEPT_TEXTS = 128
 """So many texts are kept while Drafts are compared, 32 MB at most; resolutions ask for what merging has read."""
@@ -43,8 +32,9 @@ def evaluate_drafts(
     drafts: Sequence[DraftRow],
     *,
     confirmed: Confirmed = NOTHING_CONFIRMED,
+    fits: Fits = fits_anyhow,
     texts: Mapping[BlobId, str] = NO_TEXTS,
-    alone: bool = False,
+    elsewhere: Elsewhere = NOTHING_ELSEWHERE,
 ) -> Evaluation:
     """Evaluate Drafts, in order, against the organization's `version`, its present one.
 
@@ -57,11 +47,11 @@ def evaluate_drafts(
         version: the organization's version now.
         drafts: as their rows are now.
         confirmed: by Draft whose candidate is confirmed, the states that resolve its conflicts.
+        fits: whether that holds beside what the Drafts before it come to.
         texts: the texts of those states.
-        alone: whether they are looked at before they are submitted: what the author's other Drafts create exists then.
+        elsewhere: what exists beside them while they are looked at before they are submitted.
     """
     proposed = _proposed(connection, org_id, drafts)
-    elsewhere = _made_elsewhere(connection, drafts, proposed) if alone else NOTHING_ELSEWHERE
     touched = _existing(proposed)
     current = heads(connection, org_id, touched)
     bases = {
@@ -80,13 +70,17 @@ def evaluate_drafts(
             changed_since={
                 base: changed_since(connection, org_id, standing, base) for base in bases if base != version
             },
-            read=_reader(connection, org_id, [draft.draft_id for draft in drafts] + elsewhere.draft_ids, texts),
+            read=_reader(
+                connection, org_id, [*(draft.draft_id for draft in drafts), *elsewhere.creators.values()], texts
+            ),
             free_among=partial(free_paths, connection, org_id, besides=touched),
             states_at=partial(states_at, connection, org_id),
             taken=given_ids(connection, org_id, _created(proposed)),
             elsewhere=elsewhere.states,
+            creators=elsewhere.creators,
         ),
         confirmed,
+        fits,
     )
 
 
@@ -98,19 +92,6 @@ def _proposed(connection: Connection, org_id: OrganizationId, drafts: Sequence[D
         ProposedDraft(draft.draft_id, draft.base_version, operations[draft.draft_id], overlays[draft.draft_id])
         for draft in drafts
     ]
-
-
-def _made_elsewhere(
-    connection: Connection, drafts: Sequence[DraftRow], proposed: Sequence[ProposedDraft]
-) -> _Elsewhere:
-    states: dict[MemoryId, MemoryState] = {}
-    draft_ids: list[DraftId] = []
-    for row, draft in zip(drafts, proposed, strict=True):
-        named = {operation.memory_id for operation in draft.operations if is_provisional(operation.memory_id)}
-        if lacking := named - draft.creates:
-            states |= made_elsewhere(connection, row, lacking)
-            draft_ids += creators_of(connection, row, lacking).values()
-    return _Elsewhere(states, draft_ids)
 
 
 def _existing(drafts: Sequence[ProposedDraft]) -> set[MemoryId]:

@@ -14,8 +14,9 @@ OF_DRAFT = (["org_id", "draft_id"], ["drafts.org_id", "drafts.draft_id"])
 class ReconciliationCandidate(SQLModel, table=True):
     """A proposal to bring a Draft up to date; it never changes.
 
-    `siblings` lists the Drafts before it in its Review, `[{draft_id, draft_version}]`, and `binding` is the hash of all
-    that it was made for: an equal one gives the same candidate. `memories` and `conflicts` name texts by blob id.
+    `siblings` lists the Drafts before it in its Review, `[{draft_id, draft_version}]`, and `built_on` those that create
+    what an open Draft changes. `binding` is the hash of all that it was made for: an equal one gives the same
+    candidate. `memories` and `conflicts` name texts by blob id.
     `review_hash` is what the whole Review would come to with it, null while that has conflicts or there is none.
     """
 
@@ -37,6 +38,7 @@ class ReconciliationCandidate(SQLModel, table=True):
     current_commit_id: str | None = ident(default=None)
     current_version: int
     siblings: JsonValue = Field(sa_type=JSON, nullable=False)
+    built_on: JsonValue = Field(sa_type=JSON, nullable=False)
     binding: str = ident()
     reconciliation: str = Field(sa_type=Text)
     memories: JsonValue = Field(sa_type=JSON, nullable=False)

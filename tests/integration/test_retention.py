@@ -143,10 +143,10 @@ def a_candidate(place: Somewhere, draft_id: str, version: int, age: str) -> str:
         place,
         """
         insert into reconciliation_candidates
-            (org_id, candidate_id, draft_id, draft_version, base_version, current_version, siblings, binding,
-             reconciliation, memories, conflicts, engine, created_at)
-        values (:o, :candidate_id, :draft_id, :version, 0, 1, '[]', :candidate_id, 'conflicts', '[]', '[]', :engine,
-                now() - cast(:age as interval))
+            (org_id, candidate_id, draft_id, draft_version, base_version, current_version, siblings, built_on,
+             binding, reconciliation, memories, conflicts, engine, created_at)
+        values (:o, :candidate_id, :draft_id, :version, 0, 1, '[]', '[]', :candidate_id, 'conflicts', '[]', '[]',
+                :engine, now() - cast(:age as interval))
         """,
         candidate_id=candidate_id,
         draft_id=draft_id,

@@ -16,6 +16,7 @@ from models.rules.states import MemoryState
 from models.store.draft_bases import standing_at, starting_states
 from models.store.locks import DraftRow
 from models.store.memories import free_paths
+from models.store.provisional import NOTHING_ELSEWHERE, made_beside
 from models.store.review_evaluation import TEXT, evaluate_drafts
 from tests.commands import published
 from tests.rows import (
@@ -45,7 +46,7 @@ def evaluated(
             drafts,
             confirmed=confirmed or {},
             texts={body_of(content).blob_id: content for content in texts.values()},
-            alone=alone,
+            elsewhere=made_beside(connection, drafts) if alone else NOTHING_ELSEWHERE,
         )
 
 

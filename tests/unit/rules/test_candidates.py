@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from models.identifiers import CommitId, DraftId, MemoryId
-from models.rules.candidates import Sibling, Tuple, binding_of, candidate_id_of, in_order_among
+from models.rules.candidates import MadeFor, Sibling, binding_of, candidate_id_of, in_order_among
 from models.rules.hashes import body_of
 from models.rules.states import MemoryState
 
@@ -13,7 +13,7 @@ A, B = MemoryId("mem_a"), MemoryId("mem_b")
 DRAFT = DraftId("drf_1")
 STATE = MemoryState("a.md", "", body_of("text\n"))
 FIRST, SECOND, THIRD = (Sibling(DraftId(f"drf_{number}"), number) for number in range(3))
-MADE_FOR = Tuple(
+MADE_FOR = MadeFor(
     draft_version=3,
     base_commit_id=CommitId("base"),
     base_version=1,
@@ -37,9 +37,11 @@ def test_equal_tuples_have_equal_bindings_in_whatever_order_the_memories_come() 
         replace(MADE_FOR, current_version=3),
         replace(MADE_FOR, siblings=()),
         replace(MADE_FOR, siblings=(Sibling(FIRST.draft_id, 9),)),
+        replace(MADE_FOR, built_on=(SECOND,)),
+        replace(MADE_FOR, siblings=(), built_on=(FIRST,)),
     ],
 )
-def test_whatever_moves_is_another_binding(moved: Tuple) -> None:
+def test_whatever_moves_is_another_binding(moved: MadeFor) -> None:
     assert binding_of(moved, {A: STATE}) != binding_of(MADE_FOR, {A: STATE})
 
 
