@@ -19,13 +19,15 @@ class BehindDue:
 
 # What the index is ordered by comes first, so that an organization without such Drafts costs one look into it, however
 # many it has. Organizations take turns; Drafts that were asked for in vain are left out until their time is up.
+# The Drafts of a Review are claimed with the one of them that is told: they are compared together.
 CLAIM_BEHIND = text("""
-    with behind as (
-        select d.org_id, d.draft_id
+    with lagging as (
+        select distinct on (d.org_id, d.judged) d.org_id, d.draft_id, d.judged, d.status, d.turn
         from organization_refs r
         cross join (values ('submitted'), ('open')) as unfinished(status)
         cross join lateral (
             select d.org_id, d.draft_id, d.status,
+                   case d.status when 'submitted' then d.review_id else d.draft_id end as judged,
                    row_number() over (order by greatest(d.base_version, d.reconciled_version)) as turn
             from drafts d
             where d.org_id = r.org_id and d.status = unfinished.status and d.status in ('open', 'submitted')
@@ -36,16 +38,30 @@ CLAIM_BEHIND = text("""
         where r.updated_at <= statement_timestamp() - make_interval(secs => :rested_s)
           and (cast(:published_within_s as float) is null
                or r.updated_at > statement_timestamp() - make_interval(secs => :published_within_s))
-        order by d.status desc, d.turn limit :limit
+        order by d.org_id, d.judged, d.turn
+    ),
+    behind as (
+        select org_id, draft_id, judged, status from lagging order by status desc, turn limit :limit
+    ),
+    members as (
+        select org_id, draft_id, judged from behind
+        union
+        select d.org_id, d.draft_id, b.judged
+        from behind b join drafts d on d.org_id = b.org_id and d.review_id = b.judged
+        where b.status = 'submitted' and d.status = 'submitted'
     ),
     claimed as (
-        select d.org_id, d.draft_id from drafts d join behind using (org_id, draft_id)
+        select d.org_id, d.draft_id, m.judged from drafts d join members m using (org_id, draft_id)
         where d.status in ('open', 'submitted') and (d.reconcile_at is null or d.reconcile_at <= statement_timestamp())
         for no key update of d skip locked
+    ),
+    taken as (
+        update drafts d set reconcile_at = clock_timestamp() + make_interval(secs => :again_after_s) from claimed c
+        where d.org_id = c.org_id and d.draft_id = c.draft_id
+        returning d.org_id, d.draft_id, d.project_id, d.status, c.judged
     )
-    update drafts d set reconcile_at = clock_timestamp() + make_interval(secs => :again_after_s) from claimed c
-    where d.org_id = c.org_id and d.draft_id = c.draft_id
-    returning d.org_id, d.draft_id, d.project_id, d.status
+    select distinct on (org_id, judged) org_id, draft_id, project_id, status
+    from taken order by org_id, judged, draft_id
 """)
 
 
@@ -59,12 +75,13 @@ def claim_behind(
 ) -> list[BehindDue]:
     """Drafts that fell behind by a publication and were not compared with it, submitted ones first.
 
-    Each is claimed by one process. It changes nothing that anybody sees of a Draft, its version included. One whose
-    base was an older commit from the start is left alone until the next publication.
+    Each is claimed by one process, and with it all Drafts of its Review, of which one is told. It changes nothing that
+    anybody sees of a Draft, its version included. One whose base was an older commit from the start is left alone until
+    the next publication.
 
     Args:
         connection: its transaction ends at once; a Draft that somebody has locked is left to the next claim.
-        limit: at most so many.
+        limit: at most so many are told.
         again_after_s: how long whoever is told has time before a Draft is claimed again.
         published_within_s: look only where something was published lately; None: everywhere.
         rested_s: look only where nothing was published for so long.

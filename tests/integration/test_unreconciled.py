@@ -3,10 +3,11 @@ from collections.abc import Sequence
 
 from sqlalchemy import Engine, text
 
+from activities.catching_up import after_publication
 from models.identifiers import DraftId
 from models.store.locks import lock_drafts
 from models.store.unreconciled import CLAIM_BEHIND, claim_behind, record_reconciled, release
-from tests.commands import a_review, published
+from tests.commands import a_review, published, withdrawn
 from tests.racing import together
 from tests.rows import Somewhere, a_draft, acting, an_organization, creates, current, discarded, execute, ref_of
 
@@ -47,6 +48,29 @@ def test_what_a_publication_left_behind_is_claimed_submitted_ones_first(engine: 
     assert claimed(engine, place) == []
     published(place, creates("c.md"))
     assert claimed(engine, place) == [second.draft_id, first.draft_id]
+
+
+def test_of_the_drafts_of_a_review_one_is_told_and_all_are_claimed(engine: Engine) -> None:
+    place = an_organization(engine)
+    alone, *members = (a_draft(place, creates(f"{name}.md")) for name in "abcd")
+    a_review(place, *members)
+    published(place, creates("z.md"))
+    told, last = claimed(engine, place, again_after_s=0)
+    assert (told in {member.draft_id for member in members}, last) == (True, alone.draft_id)
+    assert claimed(engine, place) == [told, last]
+    assert claimed(engine, place) == []
+    after_publication(engine, place.org_id, told)
+    with acting(place) as tx:
+        release(tx.connection, place.org_id, alone.draft_id)
+    assert claimed(engine, place) == [alone.draft_id]
+
+
+def test_a_draft_that_left_its_review_is_claimed_by_itself(engine: Engine) -> None:
+    place = an_organization(engine)
+    drafts = [a_draft(place, creates(f"{name}.md")) for name in "ab"]
+    withdrawn(place, a_review(place, *drafts))
+    published(place, creates("z.md"))
+    assert sorted(claimed(engine, place)) == sorted(draft.draft_id for draft in drafts)
 
 
 def test_a_claimed_draft_is_claimed_again_when_its_time_is_up_and_not_before(engine: Engine) -> None:
