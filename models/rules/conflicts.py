@@ -1,10 +1,9 @@
 """What reconciliation finds: conflict records and their machine-applicable resolutions (reconciliation-table.md)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from models.identifiers import BlobId, DraftId, MemoryId
+from models.identifiers import DraftId, MemoryId
 from models.rules.states import State
 
 ENGINE = "diff3-lines/1"
@@ -65,10 +64,10 @@ class Other:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """A proposal by name, with the state of each Memory that it settles, whole; None: it does not exist."""
+    """A proposal by name, with the state of the Memory that it settles, whole; None: it does not exist."""
 
     name: str
-    states: Mapping[MemoryId, State]
+    state: State
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +111,12 @@ class Reconciliation:
         draft_id: the Draft.
         comparisons: every Memory that it touches, in the order in which they are first named.
         conflicts: in the order of `comparisons`; empty when it is clean.
-        texts: the texts that merging made, by their blob id.
         asking: the Memories that bringing it up to date would not leave as the Draft has them.
     """
 
     draft_id: DraftId
     comparisons: list[Comparison] = field(default_factory=list)
     conflicts: list[Conflict] = field(default_factory=list)
-    texts: dict[BlobId, str] = field(default_factory=dict)
     asking: list[MemoryId] = field(default_factory=list)
 
     @property

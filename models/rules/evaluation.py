@@ -87,10 +87,9 @@ class Evaluation:
         bases: where each of them started from.
         results: by Draft, what it makes of each Memory that it touches, in the order in which they are first named.
         reconciliations: by Draft, in their order, how it stands to what plays Current for it.
-        texts: the texts that merging made, by blob id; some of them are in no state in the end.
+        texts: those that merging made and that resolutions are made of, by blob id; some are in no state in the end.
         made: the final ids of what the Drafts create, whatever became of it.
-        restored: the ids that their restores name, whatever became of them.
-        introduced: by Draft, the final ids of what it creates or restores.
+        introduced: by Draft, the final ids of what it creates or restores, whatever became of it.
         first_touched_by: the first Draft that names the Memory.
         moved_by: the last Draft that gave the Memory its path; none where it stands at the path that Current has.
         changed_by: by Memory, the last Draft that changed each of its fields.
@@ -108,7 +107,6 @@ class Evaluation:
     reconciliations: dict[DraftId, Reconciliation] = field(default_factory=dict)
     texts: dict[BlobId, str] = field(default_factory=dict)
     made: set[MemoryId] = field(default_factory=set)
-    restored: set[MemoryId] = field(default_factory=set)
     introduced: dict[DraftId, set[MemoryId]] = field(default_factory=dict)
     first_touched_by: dict[MemoryId, ProposedDraft] = field(default_factory=dict)
     moved_by: dict[MemoryId, ProposedDraft] = field(default_factory=dict)
@@ -127,7 +125,8 @@ class Evaluation:
     def created(self) -> set[MemoryId]:
         """The final ids of what the Drafts create or restore and that exists in the end: the project selects them."""
         final = self.final_states
-        return {memory_id for memory_id in self.made | self.restored if final.get(memory_id) is not None}
+        introduced = {memory_id for of_draft in self.introduced.values() for memory_id in of_draft}
+        return {memory_id for memory_id in introduced if final.get(memory_id) is not None}
 
     @property
     def changed(self) -> dict[MemoryId, State]:
@@ -142,3 +141,7 @@ class Evaluation:
     def creates(self, memory_id: MemoryId) -> bool:
         """Whether the Drafts create it: under a provisional id, or under a final one that an import carries."""
         return final_id(memory_id) in self.made
+
+    def introduces(self, memory_id: MemoryId) -> bool:
+        """Whether the Drafts create or restore it: the project selects it once they are merged."""
+        return any(final_id(memory_id) in of_draft for of_draft in self.introduced.values())

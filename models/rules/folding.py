@@ -140,6 +140,10 @@ def _done_already(operations: Sequence[DraftOperation], base: Mapping[MemoryId, 
     return done
 
 
+def _so_far(states: Mapping[MemoryId, State], base: Mapping[MemoryId, MemoryState], memory_id: MemoryId) -> State:
+    return states[memory_id] if memory_id in states else base.get(memory_id)
+
+
 def _created(
     states: Mapping[MemoryId, State],
     base: Mapping[MemoryId, MemoryState],
@@ -159,7 +163,7 @@ def _restored(
     index: int,
 ) -> MemoryState:
     memory_id = operation.memory_id
-    if (states[memory_id] if memory_id in states else base.get(memory_id)) is not None:
+    if _so_far(states, base, memory_id) is not None:
         raise OperationInvalid(
             f"{memory_id} is active at this point of the Draft.", index=index, field="memory_id", rule="active"
         )
@@ -179,7 +183,7 @@ def _target(
     index: int,
 ) -> MemoryState:
     memory_id = operation.memory_id
-    state = states[memory_id] if memory_id in states else base.get(memory_id)
+    state = _so_far(states, base, memory_id)
     if state is None:
         raise TargetMissing(f"{memory_id} does not exist at this point of the Draft.", index=index, memory_id=memory_id)
     return state

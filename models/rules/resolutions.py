@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from models.identifiers import MemoryId
+from models.identifiers import BlobId, MemoryId
 from models.rules.conflicts import Conflict, ConflictCode, Reconciliation, Resolution
 from models.rules.contests import Contest
 from models.rules.free_paths import FreeAmong, Places
@@ -18,8 +18,9 @@ def offer_resolutions(
     final: Mapping[MemoryId, State],
     free_among: FreeAmong,
     read: Read,
+    texts: dict[BlobId, str],
 ) -> None:
-    """Give every conflict of a Review's Drafts its resolutions, and each Draft's `texts` those that they are made of.
+    """Give every conflict of a Review's Drafts its resolutions.
 
     A resolution settles its Memory whole: what else is contested about it follows the same side. Whichever is chosen
     for each Memory, the result collides neither with Current nor within itself.
@@ -30,10 +31,11 @@ def offer_resolutions(
         free_among: those of several paths that collide with no active Memory of Current, leaving out those that the
             Review touches.
         read: gives the text of any body in the comparisons, also of those that merging made.
+        texts: takes the texts that the resolutions are made of.
     """
     if all(reconciliation.clean for reconciliation in reconciliations):
         return
-    sides = [_sides_of(reconciliation, read) for reconciliation in reconciliations]
+    sides = [_sides_of(reconciliation, read, texts) for reconciliation in reconciliations]
     places = _places([each for of_draft in sides for each in of_draft.values()], final, free_among)
     for reconciliation, of_draft in zip(reconciliations, sides, strict=True):
         reconciliation.conflicts = [
@@ -60,14 +62,14 @@ class _Sides:
         return self.contest.path_is_taken or self.current is None
 
 
-def _sides_of(reconciliation: Reconciliation, read: Read) -> dict[MemoryId, _Sides]:
+def _sides_of(reconciliation: Reconciliation, read: Read, texts: dict[BlobId, str]) -> dict[MemoryId, _Sides]:
     conflicts: dict[MemoryId, list[Conflict]] = {}
     for conflict in reconciliation.conflicts:
         conflicts.setdefault(conflict.memory_id, []).append(conflict)
     sides: dict[MemoryId, _Sides] = {}
     for comparison in reconciliation.comparisons:
         if about := conflicts.get(comparison.memory_id):
-            contest = Contest(comparison, about, read, reconciliation.texts)
+            contest = Contest(comparison, about, read, texts)
             sides[comparison.memory_id] = _Sides(contest, contest.on_side(Side.CURRENT), contest.on_side(Side.DRAFT))
     return sides
 
@@ -88,7 +90,7 @@ def _resolutions(conflict: Conflict, sides: _Sides, places: Places) -> tuple[Res
     found: dict[str, State] = {}
     for name, state in _OFFERS[conflict.code](sides, places):
         found.setdefault(name, state)
-    return tuple(Resolution(name, {sides.memory_id: state}) for name, state in found.items())
+    return tuple(Resolution(name, state) for name, state in found.items())
 
 
 _Offers = Iterator[tuple[str, State]]

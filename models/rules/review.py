@@ -45,6 +45,7 @@ def evaluate(
         final=evaluation.states,
         free_among=surroundings.free_among,
         read=text_reader(evaluation, surroundings),
+        texts=evaluation.texts,
     )
     return evaluation
 
@@ -69,7 +70,6 @@ def _take_draft(
     standing = Standing(evaluation, draft, surroundings)
     made = {final_id(memory_id) for memory_id in draft.creates}
     evaluation.made |= made
-    evaluation.restored |= draft.restores
     evaluation.introduced[draft.draft_id] = made | draft.restores
     states, refused = _fold(draft, standing.base)
     evaluation.blockers.extend([*duplicates, *refused])
@@ -139,12 +139,11 @@ def _unselected(
 ) -> Iterator[Problem]:
     """Memories that the project does not select, leaving out what is to be created or restored or is gone already."""
     for memory_id in touched:
-        selected_at_merge = evaluation.creates(memory_id) or memory_id in evaluation.restored
         if (
-            not selected_at_merge
-            and memory_id not in surroundings.selected
+            memory_id not in surroundings.selected
             and memory_id not in surroundings.elsewhere
             and memory_id in surroundings.current
+            and not evaluation.introduces(memory_id)
         ):
             yield MemoryNotSelected(
                 f"{memory_id} is not in the project's selection.", memory_id=memory_id, draft_id=draft.draft_id

@@ -121,7 +121,7 @@ def compare(
     resolved = {} if confirmed is None else confirmed
     results: dict[MemoryId, State] = {}
     for memory_id, state in states.items():
-        comparison, conflicts = _compare_one(evaluation, standing, memory_id, state, reconciliation.texts)
+        comparison, conflicts = _compare_one(evaluation, standing, memory_id, state)
         reconciliation.comparisons.append(comparison)
         reconciliation.conflicts.extend(conflicts)
         settled = state if conflicts else comparison.proposed
@@ -136,12 +136,11 @@ def compare(
 
 
 def _compare_one(
-    evaluation: Evaluation, standing: Standing, memory_id: MemoryId, state: State, texts: dict[BlobId, str]
+    evaluation: Evaluation, standing: Standing, memory_id: MemoryId, state: State
 ) -> tuple[Comparison, list[Conflict]]:
     base, current = standing.base.get(memory_id), standing.current.get(memory_id)
     read = text_reader(evaluation, standing.surroundings)
     merged = three_way(memory_id, base=base, current=current, draft=state, read=read)
-    texts.update(merged.texts)
     evaluation.texts.update(merged.texts)
     changes = evaluation.changed_by.get(memory_id, {})
     creator = standing.surroundings.creators.get(memory_id)

@@ -96,12 +96,11 @@ class Evaluated:
 def propose(connection: Connection, evaluated: Evaluated, which: Collection[DraftId], now: datetime) -> Proposal:
     """Make the candidates of some of the Drafts, in the order of their Review; nothing is stored."""
     chosen = [draft for draft in evaluated.drafts if draft.draft_id in which]
-    texts = dict(evaluated.evaluation.texts)
-    for reconciliation in evaluated.evaluation.reconciliations.values():
-        texts |= reconciliation.texts
     sides = _Sides.of(connection, evaluated, chosen)
     fresh = [_candidate(evaluated, draft, sides, now) for draft in chosen]
-    return Proposal(_as_known(connection, fresh), texts, carriers=_carriers(connection, evaluated, chosen))
+    return Proposal(
+        _as_known(connection, fresh), evaluated.evaluation.texts, carriers=_carriers(connection, evaluated, chosen)
+    )
 
 
 def _as_known(connection: Connection, fresh: Sequence[CandidateRow]) -> list[CandidateRow]:
@@ -217,7 +216,7 @@ def _conflict(conflict: Conflict, other: dict[str, JsonValue]) -> dict[str, Json
         "equivalent": conflict.equivalent,
         "paths": None if conflict.paths is None else list(conflict.paths),
         "other": other,
-        "resolutions": [_resolution(resolution) for resolution in conflict.resolutions],
+        "resolutions": [_resolution(resolution, conflict.memory_id) for resolution in conflict.resolutions],
     }
 
 
@@ -229,10 +228,8 @@ def _lines(lines: LineRange) -> list[JsonValue]:
     return [lines.start, lines.end]
 
 
-def _resolution(resolution: Resolution) -> dict[str, JsonValue]:
-    states: list[JsonValue] = [
-        {"memory_id": memory_id, "state": _state(state)} for memory_id, state in resolution.states.items()
-    ]
+def _resolution(resolution: Resolution, memory_id: MemoryId) -> dict[str, JsonValue]:
+    states: list[JsonValue] = [{"memory_id": memory_id, "state": _state(resolution.state)}]
     return {"name": resolution.name, "states": states}
 
 

@@ -177,9 +177,9 @@ def test_an_offered_path_is_free_in_current_and_in_the_review(engine: Engine) ->
     (conflict,) = evaluated(place, draft).reconciliations[draft.draft_id].conflicts
     assert conflict.code is ConflictCode.PATH_BOTH_CREATED
     assert conflict.identical is True
-    offers = {resolution.name: list(resolution.states.values()) for resolution in conflict.resolutions}
+    offers = {resolution.name: resolution.state for resolution in conflict.resolutions}
     # The third path is still taken in Current, but not once this Review is published.
-    assert offers["move"] == [MemoryState("a-3.md", "", body_of("text\n"))]
+    assert offers["move"] == MemoryState("a-3.md", "", body_of("text\n"))
 
 
 def test_many_paths_that_were_taken_meanwhile_cost_as_many_statements_as_one(engine: Engine) -> None:

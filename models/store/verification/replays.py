@@ -114,7 +114,7 @@ def _replayed_in_parts(snapshot: Snapshot, review_id: str, steps: Sequence[RowMa
         for memory_id, state in evaluation.final_states.items():
             if memory_id not in states or state == expected.get(memory_id):
                 states[memory_id] = state
-    introduced = evaluations[0].made | evaluations[0].restored
+    introduced = {memory_id for of_draft in evaluations[0].introduced.values() for memory_id in of_draft}
     return result_hash(states, ProjectId(steps[0]["project_id"]), introduced)
 
 

@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from models.identifiers import DraftId, MemoryId, is_provisional
+from models.identifiers import BlobId, DraftId, MemoryId, is_provisional
 from models.rules.conflicts import Reconciliation
 from models.rules.evaluation import Confirmed, Evaluation, ProposedDraft, Surroundings
 from models.rules.expression import express
@@ -87,8 +87,6 @@ class World:
         judged = self.drafts if drafts is None else drafts
         evaluation = evaluate(judged, self._surroundings(judged), confirmed or {})
         self.texts |= evaluation.texts
-        for reconciliation in evaluation.reconciliations.values():
-            self.texts |= reconciliation.texts
         return evaluation
 
     def rebased(self, evaluation: Evaluation) -> list[ProposedDraft]:
@@ -126,7 +124,7 @@ class World:
         )
 
 
-def _texts(sides: Sequence[Sequence[Step]]) -> Iterator[tuple[str, str]]:
+def _texts(sides: Sequence[Sequence[Step]]) -> Iterator[tuple[BlobId, str]]:
     contents = {document.content for document in BASE.values()}
     contents |= {step.content for side in sides for step in side if step.content is not None}
     for content in contents:

@@ -105,9 +105,8 @@ def offers(reconciliation: Reconciliation) -> Mapping[MemoryId, list[State]]:
     states: dict[MemoryId, list[State]] = {}
     for conflict in reconciliation.conflicts:
         for resolution in conflict.resolutions:
-            assert list(resolution.states) == [conflict.memory_id]
-            if resolution.states[conflict.memory_id] not in states.setdefault(conflict.memory_id, []):
-                states[conflict.memory_id].append(resolution.states[conflict.memory_id])
+            if resolution.state not in states.setdefault(conflict.memory_id, []):
+                states[conflict.memory_id].append(resolution.state)
     return states
 
 

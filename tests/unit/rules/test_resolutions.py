@@ -88,10 +88,10 @@ def offered(
         final=final_states(reconciliation) | dict(final or {}),
         free_among=free_beside(standing),
         read=TEXTS.__getitem__,
+        texts=TEXTS,
     )
-    TEXTS.update(reconciliation.texts)
     return [
-        {resolution.name: resolution.states[conflict.memory_id] for resolution in conflict.resolutions}
+        {resolution.name: resolution.state for resolution in conflict.resolutions}
         for conflict in reconciliation.conflicts
     ]
 
@@ -217,12 +217,13 @@ def test_no_choice_of_resolutions_makes_two_memories_collide(sides: list[Sides],
         final=final,
         free_among=free_beside(standing),
         read=TEXTS.__getitem__,
+        texts=TEXTS,
     )
     choices: dict[MemoryId, list[State]] = {}
     for conflict in reconciliation.conflicts:
         assert conflict.resolutions
         for resolution in conflict.resolutions:
-            choices.setdefault(conflict.memory_id, []).append(resolution.states[conflict.memory_id])
+            choices.setdefault(conflict.memory_id, []).append(resolution.state)
     settled = {comparison.memory_id: [comparison.proposed] for comparison in reconciliation.comparisons} | choices
     for chosen in product(*settled.values()):
         result = dict(zip(settled, chosen, strict=True))

@@ -213,7 +213,7 @@ def test_no_offered_path_is_taken_by_current_or_by_the_review() -> None:
     ]
     evaluation = judge(drafts, {ONE: a_state("a.md"), TWO: a_state("A-3.md")}, base={TWO: a_state("A-3.md")})
     (conflict,) = conflicts(evaluation, "second")
-    offered = {resolution.name: resolution.states[NEW] for resolution in conflict.resolutions}
+    offered = {resolution.name: resolution.state for resolution in conflict.resolutions}
     assert offered == {"drop": None, "move": a_state("a-4.md", text="new\n")}
 
 
