@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Self
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from models.settings import Settings
@@ -79,6 +79,9 @@ class DueReader:
         return [*known, *self._not_recorded(reviews), *drafts]
 
     def _claim(self) -> tuple[list[Due], list[RefreshDue], list[BehindDue]]:
+        return (*self._claim_awaited(), self._claim_behind())
+
+    def _claim_awaited(self) -> tuple[list[Due], list[RefreshDue]]:
         with self._engine.begin() as connection:
             operations = claim_due(
                 connection,
@@ -87,10 +90,13 @@ class DueReader:
                 max_retry_s=self._settings.delivery_max_retry_s,
             )
             reviews = reviews_to_refresh(connection, limit=CLAIM_LIMIT, merged_for_s=REFRESH_MERGED_AFTER_S)
-            return operations, reviews, self._claim_behind(connection)
+            return operations, reviews
 
-    def _claim_behind(self, connection: Connection) -> list[BehindDue]:
-        """Drafts that a publication left behind, once their organization has come to rest; once a minute, all."""
+    def _claim_behind(self) -> list[BehindDue]:
+        """Drafts that a publication left behind, once their organization has come to rest; once a minute, all.
+
+        In a transaction of its own: what people wait for is neither held nor lost with it.
+        """
         now = time.monotonic()
         if now < self._behind_at:
             return []
@@ -98,13 +104,18 @@ class DueReader:
         is_full_look = now >= self._everywhere_at
         if is_full_look:
             self._everywhere_at = now + BEHIND_EVERYWHERE_S
-        found = claim_behind(
-            connection,
-            limit=BEHIND_LIMIT,
-            again_after_s=BEHIND_AGAIN_S,
-            published_within_s=None if is_full_look or self._many_behind else BEHIND_LATELY_S,
-            rested_s=0 if is_full_look else BEHIND_RESTED_S,
-        )
+        try:
+            with self._engine.begin() as connection:
+                found = claim_behind(
+                    connection,
+                    limit=BEHIND_LIMIT,
+                    again_after_s=BEHIND_AGAIN_S,
+                    published_within_s=None if is_full_look or self._many_behind else BEHIND_LATELY_S,
+                    rested_s=0 if is_full_look else BEHIND_RESTED_S,
+                )
+        except SQLAlchemyError as error:
+            log.warning("Drafts that fell behind were not claimed (%s); the next look finds them", type(error).__name__)
+            return []
         self._many_behind = len(found) == BEHIND_LIMIT
         return found
 

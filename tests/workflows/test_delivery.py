@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import Engine, text
 from temporalio.client import Client
 
+from models.database import build_engine
 from models.settings import Settings
 from models.store.drafts import read_draft
 from models.store.locks import DraftRow
@@ -27,6 +28,7 @@ from tests.workflows.rows import (
     succeeded,
 )
 from workflows.delivery import DeliveryLoop
+from workflows.due import DueReader
 from workflows.ids import projection_workflow_id, reconciliation_workflow_id
 from workflows.signals import send
 from workflows.temporal_link import connect
@@ -325,6 +327,17 @@ def test_a_lost_database_is_reported_once_and_deliveries_resume(
     messages = [record.getMessage() for record in caplog.records if record.name == "canonry.delivery"]
     assert sum("the database does not answer" in message for message in messages) == 1
     assert sum("the database answers again" in message for message in messages) == 1
+
+
+def test_drafts_that_cannot_be_claimed_hold_no_operation_up(stack: Stack, engine: Engine) -> None:
+    tenant, settings = a_tenant(engine), Settings(lock_timeout_ms=100)
+    due = an_accepted_selection(engine, tenant)
+    pool = build_engine(stack.database_url, settings, pool_size=1, application_name="canonry-test")
+    with engine.begin() as busy, DueReader(pool, settings) as reader:
+        busy.execute(text("lock table drafts in access exclusive mode"))
+        found = run(reader.read())
+    pool.dispose()
+    assert due.operation_id in {each.operation_id for each in found if isinstance(each, Due)}
 
 
 def test_a_slow_database_is_asked_once_at_a_time_and_holds_up_no_event_loop(stack: Stack, engine: Engine) -> None:
