@@ -43,23 +43,19 @@ STEPS = text("""
 """)
 # A rebase may drop a create that another Draft builds on: the revision before it still has it.
 LOST_TARGETS = text("""
-    with lost as materialized (
-        select o.draft_id, o.index, o.memory_id from draft_operations o
-        where o.org_id = :org_id and o.action <> 'create'
-          and not exists (select from memories m where m.org_id = o.org_id and m.memory_id = o.memory_id)
-          and not exists (
-              select from draft_operations c
-              where c.org_id = o.org_id and c.memory_id = o.memory_id and c.action = 'create'
-          )
+    with made as (
+        select memory_id from memories where org_id = :org_id
+        union
+        select memory_id from draft_operations where org_id = :org_id and action = 'create'
+        union
+        select operation ->> 'memory_id' from (
+            select jsonb_array_elements(operations) as operation from draft_revisions where org_id = :org_id
+        ) r where operation ->> 'action' = 'create'
     )
-    select l.draft_id, l.index, l.memory_id from lost l
-    where not exists (
-        select from draft_revisions r
-        where r.org_id = :org_id and r.operations @> jsonb_build_array(
-            jsonb_build_object('action', 'create', 'memory_id', l.memory_id)
-        )
-    )
-    order by l.draft_id, l.index
+    select o.draft_id, o.index, o.memory_id
+    from draft_operations o left join made m on m.memory_id = o.memory_id
+    where o.org_id = :org_id and o.action <> 'create' and m.memory_id is null
+    order by o.draft_id, o.index
 """)
 
 
