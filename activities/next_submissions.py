@@ -7,7 +7,7 @@ from activities.scene import Scene
 from models.identifiers import DraftId
 from models.rules.evaluation import Evaluation
 from models.store.approvals import drop_approvals
-from models.store.candidates import keep_texts
+from models.store.drafts import keep_texts
 from models.store.events import append_event
 from models.store.locks import DraftRow, ReviewRow
 from models.store.review_evaluation import evaluate_drafts

@@ -10,9 +10,8 @@ from models.rules.expression import express
 from models.rules.folding import DraftOperation
 from models.rules.states import State
 from models.store.audit import record_audit
-from models.store.candidates import keep_texts
 from models.store.draft_views import read_contents
-from models.store.drafts import NewDraftOperation, drafts_by_id
+from models.store.drafts import NewDraftOperation, drafts_by_id, keep_texts
 from models.store.locks import DraftRow, OrganizationRefRow
 from models.store.rebases import rebase_onto, replace_operations, replace_overlay
 from models.store.revisions import save_revision

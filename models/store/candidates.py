@@ -11,9 +11,7 @@ from sqlalchemy import Connection, RowMapping, text
 from models.identifiers import BlobId, CandidateId, DraftId, MemoryId, OrganizationId
 from models.rules.candidates import MadeFor, Sibling
 from models.rules.conflicts import ENGINE
-from models.rules.hashes import body_of
-from models.store.drafts import keep_bodies
-from models.store.memories import write_blobs
+from models.store.drafts import keep_texts
 from models.store.transaction import Transaction
 
 
@@ -108,16 +106,6 @@ def keep_proposal(tx: Transaction, proposal: Proposal) -> None:
     named = {blob_id for candidate in proposal.candidates for blob_id in candidate.blob_ids}
     keep_texts(tx, named, proposal.carriers, proposal.texts)
     tx.connection.execute(INSERT, [_columns(candidate) for candidate in proposal.candidates])
-
-
-def keep_texts(
-    tx: Transaction, blob_ids: Collection[BlobId], carriers: Collection[DraftId], texts: Mapping[BlobId, str]
-) -> None:
-    """Keep texts as blobs: those that Drafts carry, and those that merging or a resolution made."""
-    keep_bodies(tx, carriers, blob_ids)
-    made = {body_of(content): content for blob_id, content in texts.items() if blob_id in blob_ids}
-    if made:
-        write_blobs(tx, made)
 
 
 JSON_COLUMNS = ("siblings", "built_on", "memories", "conflicts")

@@ -1,11 +1,12 @@
 """Drafts: rows, their operations, and what they fold to."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from sqlalchemy import Connection, text
 
 from models.identifiers import (
+    BlobId,
     DraftId,
     DraftOperationId,
     MemoryId,
@@ -15,6 +16,7 @@ from models.identifiers import (
     UserId,
 )
 from models.rules.folding import Action, DraftOperation
+from models.rules.hashes import body_of
 from models.rules.states import Body
 from models.store.locks import DraftRow, OrganizationRefRow, row_of
 from models.store.transaction import Transaction
@@ -195,17 +197,44 @@ def move_bases(tx: Transaction, drafts: Collection[DraftRow], ref: OrganizationR
     return behind
 
 
-def keep_bodies(tx: Transaction, draft_ids: Collection[DraftId], blob_ids: Collection[str]) -> None:
-    """Keep texts that Drafts carry as blobs: from submission on, what was proposed can be read for ever."""
+# In one statement and in the order of their ids: of two that keep equal texts at once, one waits before it has any.
+KEEP_TEXTS = text("""
+    insert into blobs (org_id, blob_id, content_hash, content)
+    select distinct on (t.blob_id) :org_id, t.blob_id, t.content_hash, t.content
+    from (
+        select blob_id, content_hash, content from draft_operations
+        where org_id = :org_id and draft_id = any(:draft_ids) and blob_id = any(:blob_ids)
+        union all
+        select * from unnest(cast(:made_ids as text[]), cast(:made_hashes as text[]), cast(:made as text[]))
+    ) t
+    order by t.blob_id
+    on conflict do nothing
+""")
+
+
+def keep_texts(
+    tx: Transaction, blob_ids: Collection[BlobId], draft_ids: Collection[DraftId], made: Mapping[BlobId, str]
+) -> None:
+    """Keep texts as blobs: from submission on, what was proposed can be read for ever.
+
+    Args:
+        tx: the transaction.
+        blob_ids: which; those that neither Drafts carry nor `made` has are blobs already.
+        draft_ids: the Drafts that carry some of them.
+        made: the texts that merging or a resolution made, and perhaps others.
+    """
+    contents = [content for blob_id, content in made.items() if blob_id in blob_ids]
+    bodies = [body_of(content) for content in contents]
     tx.connection.execute(
-        text("""
-            insert into blobs (org_id, blob_id, content_hash, content)
-            select distinct on (blob_id) org_id, blob_id, content_hash, content from draft_operations
-            where org_id = :org_id and draft_id = any(:draft_ids) and blob_id = any(:blob_ids)
-            order by blob_id
-            on conflict do nothing
-        """),
-        {"org_id": tx.org_id, "draft_ids": list(draft_ids), "blob_ids": list(blob_ids)},
+        KEEP_TEXTS,
+        {
+            "org_id": tx.org_id,
+            "draft_ids": list(draft_ids),
+            "blob_ids": list(blob_ids),
+            "made_ids": [body.blob_id for body in bodies],
+            "made_hashes": [body.content_hash for body in bodies],
+            "made": contents,
+        },
     )
 
 

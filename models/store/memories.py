@@ -221,7 +221,10 @@ def _columns(states: Mapping[MemoryId, MemoryState]) -> dict[str, Sequence[objec
 
 
 def write_blobs(tx: Transaction, contents: Mapping[Body, str]) -> None:
-    """Keep texts under their hashes, at least one; known ones stay as they are."""
+    """Keep texts under their hashes, at least one; known ones stay as they are.
+
+    In the order of their ids, so that two that keep equal ones at the same time do not wait for each other.
+    """
     # Row by row in one pipeline: inside an array, every quotation mark of a selection would have to be escaped.
     tx.connection.execute(
         text("""
@@ -230,6 +233,6 @@ def write_blobs(tx: Transaction, contents: Mapping[Body, str]) -> None:
         """),
         [
             {"org_id": tx.org_id, "blob_id": body.blob_id, "content_hash": body.content_hash, "content": content}
-            for body, content in contents.items()
+            for body, content in sorted(contents.items(), key=lambda item: item[0].blob_id)
         ],
     )
