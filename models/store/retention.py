@@ -36,7 +36,8 @@ OPERATIONS = text("""
     )
     select count(*) from gone
 """)
-# Made for a Draft that has changed or closed since, or followed by another one. What a rebase applied stays.
+# Made for a Draft that has changed or closed since, or followed by another one after the same Drafts: what moved in
+# between does not move back. An open Draft has one alone and one after others, both live. What a rebase applied stays.
 CANDIDATES = text("""
     with past as (
         select c.org_id, c.candidate_id from reconciliation_candidates c
@@ -44,7 +45,13 @@ CANDIDATES = text("""
         where c.created_at < :before
           and (d.status in ('merged', 'discarded') or d.version <> c.draft_version or exists (
               select from reconciliation_candidates later
-              where later.org_id = c.org_id and later.draft_id = c.draft_id and later.created_at > c.created_at))
+              where later.org_id = c.org_id and later.draft_id = c.draft_id
+                and jsonb_path_query_array(later.siblings, '$[*].draft_id')
+                    = jsonb_path_query_array(c.siblings, '$[*].draft_id')
+                and (later.base_version, later.current_version, later.siblings, later.built_on, later.engine)
+                    is distinct from (c.base_version, c.current_version, c.siblings, c.built_on, c.engine)
+                and (later.current_version, later.base_version, later.created_at)
+                    > (c.current_version, c.base_version, c.created_at)))
           and not exists (
               select from draft_revisions r
               where r.org_id = c.org_id and r.draft_id = c.draft_id and r.candidate_id = c.candidate_id)

@@ -1,7 +1,9 @@
 """Retention: what is past it goes, in small steps, what is not stays, and nothing else is the worse for it."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta, tzinfo
 
+import orjson
 import pytest
 from sqlalchemy import Engine
 
@@ -137,20 +139,31 @@ def test_an_import_that_was_started_stays_however_old(engine: Engine) -> None:
     assert (count(place, "imports"), count(place, "import_files")) == (1, 1)
 
 
-def a_candidate(place: Somewhere, draft_id: str, version: int, age: str) -> str:
-    candidate_id = candidate_id_of(DraftId(draft_id), f"{version} {age}")
+def a_candidate(
+    place: Somewhere,
+    draft_id: str,
+    age: str,
+    *,
+    current: int = 1,
+    after: Mapping[str, int] | None = None,
+    text: str = "",
+) -> str:
+    """A candidate of a Draft's first version, after other Drafts at their versions."""
+    siblings = [{"draft_id": name, "draft_version": version} for name, version in (after or {}).items()]
+    candidate_id = candidate_id_of(DraftId(draft_id), f"{age} {current} {siblings} {text}")
     execute(
         place,
         """
         insert into reconciliation_candidates
             (org_id, candidate_id, draft_id, draft_version, base_version, current_version, siblings, built_on,
              binding, reconciliation, memories, conflicts, engine, created_at)
-        values (:o, :candidate_id, :draft_id, :version, 0, 1, '[]', '[]', :candidate_id, 'conflicts', '[]', '[]',
-                :engine, now() - cast(:age as interval))
+        values (:o, :candidate_id, :draft_id, 1, 0, :current, cast(:siblings as jsonb), '[]', :candidate_id,
+                'conflicts', '[]', '[]', :engine, now() - cast(:age as interval))
         """,
         candidate_id=candidate_id,
         draft_id=draft_id,
-        version=version,
+        current=current,
+        siblings=orjson.dumps(siblings).decode(),
         engine=ENGINE,
         age=age,
     )
@@ -166,15 +179,28 @@ def candidates(place: Somewhere) -> set[str]:
 def test_a_candidate_goes_once_its_draft_has_changed_or_closed_or_has_a_later_one(engine: Engine) -> None:
     place = an_organization(engine)
     live, changed, closed = (a_draft(place, creates(f"{name}.md")) for name in "abc")
-    superseded = a_candidate(place, live.draft_id, 1, "9 days")
-    kept = a_candidate(place, live.draft_id, 1, "8 days")
-    gone = [a_candidate(place, draft.draft_id, 1, "8 days") for draft in (changed, closed)]
-    recent = a_candidate(place, changed.draft_id, 1, "6 days")
+    superseded = a_candidate(place, live.draft_id, "9 days", current=1)
+    kept = a_candidate(place, live.draft_id, "8 days", current=2)
+    gone = [a_candidate(place, draft.draft_id, "8 days") for draft in (changed, closed)]
+    recent = a_candidate(place, changed.draft_id, "6 days")
     appended(place, changed, creates("d.md"))
     discarded(place, closed)
     assert candidates(place) == {superseded, kept, recent, *gone}
     removed(engine)
     assert candidates(place) == {kept, recent}
+
+
+def test_a_candidate_that_a_rebase_takes_stays_although_others_came_later(engine: Engine) -> None:
+    place = an_organization(engine)
+    earlier, draft = a_draft(place, creates("a.md")), a_draft(place, creates("b.md"))
+    alone = a_candidate(place, draft.draft_id, "12 days", current=2)
+    straggler = a_candidate(place, draft.draft_id, "11 days", current=1)
+    outdated = a_candidate(place, draft.draft_id, "10 days", current=2, after={earlier.draft_id: 1})
+    after_it = a_candidate(place, draft.draft_id, "9 days", current=2, after={earlier.draft_id: 2})
+    same_again = a_candidate(place, draft.draft_id, "8 days", current=2, after={earlier.draft_id: 2}, text="other")
+    assert candidates(place) == {alone, straggler, outdated, after_it, same_again}
+    removed(engine)
+    assert candidates(place) == {alone, after_it, same_again}
 
 
 def test_the_feed_is_cut_at_its_beginning_and_its_floor_is_the_last_event_that_went(engine: Engine) -> None:
