@@ -1,6 +1,7 @@
 """A process's own connection to Temporal, made when it is needed and made again after a failure."""
 
 import asyncio
+import ctypes
 import logging
 import time
 from collections.abc import Sequence
@@ -49,7 +50,7 @@ async def connect(settings: Settings, *, lazy: bool = False, retries: RetryConfi
     """
     if settings.temporal_address is None:
         raise ValueError("no Temporal address")
-    _quieten_the_core()
+    _prepare_the_core()
     return await Client.connect(
         settings.temporal_address,
         namespace=settings.temporal_namespace,
@@ -60,10 +61,16 @@ async def connect(settings: Settings, *, lazy: bool = False, retries: RetryConfi
 
 
 @cache
-def _quieten_the_core() -> None:
-    """Have the SDK's core log errors only: it reports every retry while Temporal is away, which we say once."""
+def _prepare_the_core() -> None:
+    """Have the SDK's core log errors only: it reports every retry while Temporal is away, which we say once.
+
+    It stays until the process is gone. Python, when it ends, would wait for the core's threads, and one of them may be
+    waiting for Python to answer a call: neither would ever go on.
+    """
     filtered = LoggingConfig(filter=TelemetryFilter(core_level="ERROR", other_level="ERROR"))
-    Runtime.set_default(Runtime(telemetry=TelemetryConfig(logging=filtered)), error_if_already_set=False)
+    runtime = Runtime(telemetry=TelemetryConfig(logging=filtered))
+    Runtime.set_default(runtime, error_if_already_set=False)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(runtime))
 
 
 class TemporalLink:
