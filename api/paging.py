@@ -47,6 +47,7 @@ class Paging:
         *,
         show: Callable[[R], Item],
         position: Callable[[R], Sequence[str]],
+        looked_up_to: Sequence[str] | None = None,
     ) -> Page[Item]:
         """The page of the rows that were read (`fetch` at most), and the cursor of the next one.
 
@@ -55,10 +56,11 @@ class Paging:
             rows: as the store read them.
             show: how a row is answered.
             position: the sort key of a row, as texts.
+            looked_up_to: where to go on if these were all, because no more was looked through; None if nothing follows.
         """
         shown = rows[: self.limit]
-        more = len(rows) > self.limit
-        return kind(items=[show(row) for row in shown], next_cursor=self._encode(position(shown[-1])) if more else None)
+        last = position(shown[-1]) if len(rows) > self.limit else looked_up_to
+        return kind(items=[show(row) for row in shown], next_cursor=None if last is None else self._encode(last))
 
     def _encode(self, position: Sequence[str]) -> str:
         return base64.urlsafe_b64encode(orjson.dumps([self._fingerprint, *position])).decode().rstrip("=")

@@ -33,11 +33,15 @@ routes = Routes("reviews")
 
 @routes.read("/reviews", answers=Page[ReviewListItem], query=ReviewsQuery)
 def list_reviews(call: Read) -> Answer:
-    """The Reviews of the projects that the caller may read, newest first, without timeline and mergeability."""
+    """The Reviews of the projects that the caller may read, newest first, without timeline and mergeability.
+
+    A path owner also gets those that touch the owner's paths; a page may then have fewer items than `limit`, or none,
+    although `next_cursor` names another one.
+    """
     who = call.principal
     query = call.query(ReviewsQuery)
     paging = Paging(query, "reviews", who.org_id, who.user_id, query.project_id, query.status, parts=2)
-    rows = reviews_for(
+    found = reviews_for(
         call.connection,
         who.org_id,
         who.user_id,
@@ -46,12 +50,13 @@ def list_reviews(call: Read) -> Answer:
         before=after_moment(paging),
         limit=paging.fetch,
     )
-    shown = {item.review_id: item for item in review_items(call.connection, who.org_id, rows[: paging.limit])}
+    shown = {item.review_id: item for item in review_items(call.connection, who.org_id, found.rows[: paging.limit])}
     page = paging.page(
         Page[ReviewListItem],
-        rows,
+        found.rows,
         show=lambda row: shown[row.review_id],
         position=lambda row: moment_of(row.created_at, row.review_id),
+        looked_up_to=None if found.looked_up_to is None else moment_of(*found.looked_up_to),
     )
     return answer(page)
 

@@ -1,5 +1,7 @@
 """Policies: how many approve, whether authors do, and whose paths are touched (publication.md §4)."""
 
+from datetime import datetime
+
 import pytest
 from sqlalchemy import Engine
 
@@ -50,16 +52,16 @@ from tests.rows import (
 def is_read_by(place: Somewhere, review_id: ReviewId, user_id: UserId) -> bool:
     """Whether a user finds a Review, by name and in the list alike."""
     with place.engine.connect() as connection:
-        rows = list_reviews(connection, place.org_id, user_id, project_id=None, status=None, before=None, limit=10)
-        listed = review_id in {row.review_id for row in rows}
+        found = list_reviews(connection, place.org_id, user_id, project_id=None, status=None, before=None, limit=10)
+        listed = review_id in {row.review_id for row in found.rows}
         try:
             require_review(connection, user_id, review(place, review_id))
         except NotFound:
-            found = False
+            is_found = False
         else:
-            found = True
-    assert listed == found
-    return found
+            is_found = True
+    assert listed == is_found
+    return is_found
 
 
 def standing(place: Somewhere, review_id: ReviewId) -> list[str]:
@@ -240,6 +242,24 @@ def test_where_a_memory_stands_now_counts_beside_its_base(engine: Engine) -> Non
     assert merged(place, mover).status == "succeeded"
     assert is_read_by(place, review_id, owner)
     assert not is_read_by(place, review_id, a_user(place))
+
+
+def test_a_path_owner_is_given_the_list_in_bounded_looks(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("models.store.review_lists.LOOKED_THROUGH", 3)
+    place = an_organization(engine)
+    owner = a_user(place)
+    has_path_owners(place, {"docs/**": [owner]})
+    names = ["docs/a.md", "b.md", "c.md", "d.md", "e.md", "f.md", "docs/g.md", "docs/h.md", "i.md"]
+    reviews = {name: a_review(place, a_draft(place, creates(name))) for name in names}
+    looks: list[list[ReviewId]] = []
+    before: tuple[datetime, str] | None = None
+    while not looks or before is not None:
+        with place.engine.connect() as connection:
+            found = list_reviews(connection, place.org_id, owner, project_id=None, status=None, before=before, limit=2)
+        looks.append([row.review_id for row in found.rows])
+        last = found.rows[-1] if len(found.rows) == 2 else None
+        before = found.looked_up_to if last is None else (last.created_at, last.review_id)
+    assert looks == [[reviews["docs/h.md"], reviews["docs/g.md"]], [], [reviews["docs/a.md"]], []]
 
 
 def test_path_owners_read_and_approve_whatever_their_project_role_and_do_nothing_else(engine: Engine) -> None:
