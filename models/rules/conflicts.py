@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from models.identifiers import DraftId, MemoryId
 from models.rules.states import State
+from models.rules.text_merge import Hunk, Merge
 
 ENGINE = "diff3-lines/1"
 """The merge rules and their version; a change of what they answer is another version."""
@@ -32,23 +33,6 @@ class ContestedField(StrEnum):
     PATH = "path"
     DESCRIPTION = "description"
     BODY = "body"
-
-
-@dataclass(frozen=True, slots=True)
-class LineRange:
-    """Lines `[start, end)` of a text, from 0."""
-
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class Hunk:
-    """Lines that both sides changed, each its own way."""
-
-    base: LineRange
-    current: LineRange
-    draft: LineRange
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +78,17 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A touched Memory in its four states; `proposed` counts only where no conflict names the Memory."""
+    """A touched Memory in its four states; `proposed` counts only where no conflict names the Memory.
+
+    `merge` is how the bodies went together, where they are contested.
+    """
 
     memory_id: MemoryId
     base: State
     current: State
     draft: State
     proposed: State
+    merge: Merge | None = None
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from models.identifiers import BlobId, MemoryId
 from models.rules.conflicts import Comparison, Conflict, ConflictCode, ContestedField
 from models.rules.hashes import body_of
 from models.rules.states import Body, MemoryState, State
-from models.rules.text_merge import Merge, Side, both, merge, one_side
+from models.rules.text_merge import Merge, Side, both, one_side
 from models.rules.three_way import Read, accepted_text, texts_of
 
 _PATH_IS_TAKEN = frozenset({ConflictCode.PATH_OCCUPIED, ConflictCode.PATH_BOTH_CREATED})
@@ -82,8 +82,9 @@ class _Bodies:
 
     @classmethod
     def of(cls, comparison: Comparison, read: Read) -> "_Bodies":
-        texts = texts_of(comparison.base, comparison.current, comparison.draft, read)
-        return cls(*texts, merge(*texts))
+        if comparison.merge is None:
+            raise ValueError("contested bodies have been merged as far as they go")
+        return cls(*texts_of(comparison.base, comparison.current, comparison.draft, read), comparison.merge)
 
     def one_side(self, side: Side) -> str:
         return one_side(self.base, self.current, self.draft, self.merged.segments, side)

@@ -148,7 +148,7 @@ def _compare_one(
         replace(conflict, other=Other(_last_change(conflict, changes) or creator, memory_id))
         for conflict in merged.conflicts
     ]
-    return Comparison(memory_id, base, current, state, merged.proposed), conflicts
+    return Comparison(memory_id, base, current, state, merged.proposed, merged.merge), conflicts
 
 
 def _last_change(conflict: Conflict, changes: dict[ContestedField, DraftId]) -> DraftId | None:

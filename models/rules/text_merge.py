@@ -6,7 +6,23 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from models.rules.alignment import Change, aligned, lines_of
-from models.rules.conflicts import Hunk, LineRange
+
+
+@dataclass(frozen=True, slots=True)
+class LineRange:
+    """Lines `[start, end)` of a text, from 0."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """Lines that both sides changed, each its own way."""
+
+    base: LineRange
+    current: LineRange
+    draft: LineRange
 
 
 class SegmentKind(StrEnum):

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from models.errors import OperationInvalid
 from models.identifiers import BlobId, MemoryId
 from models.rules.bodies import accept_body
-from models.rules.conflicts import Conflict, ConflictCode, ContestedField, Hunk, Other
+from models.rules.conflicts import Conflict, ConflictCode, ContestedField, Other
 from models.rules.hashes import body_of
 from models.rules.paths import path_key
 from models.rules.states import Body, MemoryState, State
-from models.rules.text_merge import merge
+from models.rules.text_merge import Hunk, Merge, merge
 
 Read = Callable[[BlobId], str]
 """The text of a Body by its blob id; asked only where three bodies differ."""
@@ -23,12 +23,13 @@ Read = Callable[[BlobId], str]
 class Reconciled:
     """What comes of a Memory: each field as it merged, the Draft's where it is contested.
 
-    `texts` has the text that merging made, if it made one.
+    `texts` has the text that merging made, if it made one, and `merge` how far it came with contested bodies.
     """
 
     proposed: State
     conflicts: tuple[Conflict, ...] = ()
     texts: Mapping[BlobId, str] = field(default_factory=dict)
+    merge: Merge | None = None
 
 
 def three_way(memory_id: MemoryId, *, base: State, current: State, draft: State, read: Read) -> Reconciled:
@@ -113,9 +114,10 @@ def _field_by_field(sides: _Sides, current: MemoryState, draft: MemoryState, rea
         if description is None
         else ()
     )
-    body, body_conflicts, texts = _body(sides, current, draft, read)
-    proposed = MemoryState(path, draft.description if description is None else description, body)
-    return Reconciled(proposed, (*path_conflicts, *description_conflicts, *body_conflicts), texts)
+    bodies = _bodies(sides, current, draft, read)
+    proposed = MemoryState(path, draft.description if description is None else description, bodies.body)
+    conflicts = (*path_conflicts, *description_conflicts, *bodies.conflicts)
+    return Reconciled(proposed, conflicts, bodies.texts, bodies.merge)
 
 
 def _path(sides: _Sides, current: MemoryState, draft: MemoryState) -> tuple[str, tuple[Conflict, ...]]:
@@ -134,22 +136,30 @@ def _unless_both(base: str | None, current: str, draft: str) -> str | None:
     return draft if current in (base, draft) else None
 
 
-def _body(
-    sides: _Sides, current: MemoryState, draft: MemoryState, read: Read
-) -> tuple[Body, tuple[Conflict, ...], Mapping[BlobId, str]]:
+@dataclass(frozen=True, slots=True)
+class _Bodies:
+    body: Body
+    conflicts: tuple[Conflict, ...] = ()
+    texts: Mapping[BlobId, str] = field(default_factory=dict)
+    merge: Merge | None = None
+
+
+def _bodies(sides: _Sides, current: MemoryState, draft: MemoryState, read: Read) -> _Bodies:
     before = None if sides.base is None else sides.base.body
     if before == draft.body:
-        return current.body, (), {}
+        return _Bodies(current.body)
     if current.body in (before, draft.body):
-        return draft.body, (), {}
+        return _Bodies(draft.body)
     merged = merge(*texts_of(sides.base, current, draft, read))
     if merged.hunks:
-        return draft.body, (sides.conflict(ConflictCode.BODY_OVERLAP, ContestedField.BODY, hunks=merged.hunks),), {}
+        overlap = sides.conflict(ConflictCode.BODY_OVERLAP, ContestedField.BODY, hunks=merged.hunks)
+        return _Bodies(draft.body, (overlap,), merge=merged)
     text = accepted_text(merged.text)
     if text is None:
-        return draft.body, (sides.conflict(ConflictCode.BODY_TOO_COMPLEX, ContestedField.BODY),), {}
+        too_complex = sides.conflict(ConflictCode.BODY_TOO_COMPLEX, ContestedField.BODY)
+        return _Bodies(draft.body, (too_complex,), merge=merged)
     body = body_of(text)
-    return body, (), {} if body in (current.body, draft.body) else {body.blob_id: text}
+    return _Bodies(body, texts={} if body in (current.body, draft.body) else {body.blob_id: text})
 
 
 def accepted_text(text: str | None) -> str | None:

@@ -9,10 +9,11 @@ from sqlalchemy import Connection
 
 from models.identifiers import CommitId, DraftId, MemoryId, ProjectId, final_id, is_provisional
 from models.rules.candidates import MadeFor, Sibling, binding_of, candidate_id_of
-from models.rules.conflicts import ENGINE, Comparison, Conflict, Hunk, LineRange, Resolution
+from models.rules.conflicts import ENGINE, Comparison, Conflict, Resolution
 from models.rules.evaluation import Confirmed, Evaluation
 from models.rules.hashes import result_hash
 from models.rules.states import State
+from models.rules.text_merge import Hunk, LineRange
 from models.store.candidates import CandidateRow, Proposal, read_candidates
 from models.store.locks import DraftRow
 from models.store.provisional import NOTHING_ELSEWHERE, Elsewhere, creators_of

@@ -1,11 +1,11 @@
 """Load what a Review's Drafts meet, and ask the rule (`models.rules.review`)."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
+from collections.abc import Mapping, Sequence
+from functools import partial
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection
 
-from models.identifiers import BlobId, DraftId, MemoryId, OrganizationId, ProjectId, final_id, is_provisional
+from models.identifiers import BlobId, MemoryId, OrganizationId, ProjectId, final_id, is_provisional
 from models.rules.evaluation import Confirmed, Evaluation, Fits, ProposedDraft, Surroundings
 from models.rules.paths import path_key
 from models.rules.review import NOTHING_CONFIRMED, evaluate, fits_anyhow
@@ -14,14 +14,11 @@ from models.store.draft_bases import read_overlays
 from models.store.drafts import fold_operations
 from models.store.locks import DraftRow
 from models.store.memories import changed_since, free_paths, given_ids, heads, occupants, states_at
+from models.store.merge_texts import TextReader, bodies_to_merge
 from models.store.projections import selects
 from models.store.provisional import NOTHING_ELSEWHERE, Elsewhere
 
 NO_TEXTS: Mapping[BlobId, str] = {}
-
-
-KEPT_TEXTS = 128
-"""So many texts are kept while Drafts are compared, 32 MB at most; resolutions ask for what merging has read."""
 
 
 def evaluate_drafts(
@@ -59,6 +56,8 @@ def evaluate_drafts(
         for base in {draft.base_version for draft in proposed}
     }
     standing = occupants(connection, org_id, _probed_keys(proposed, [*bases.values(), elsewhere.states], confirmed))
+    carriers = {*(draft.draft_id for draft in drafts), *elsewhere.creators.values()}
+    reader = TextReader(connection, org_id, sorted(carriers), bodies_to_merge(proposed, bases, current))
     return evaluate(
         proposed,
         Surroundings(
@@ -70,9 +69,7 @@ def evaluate_drafts(
             changed_since={
                 base: changed_since(connection, org_id, standing, base) for base in bases if base != version
             },
-            read=_reader(
-                connection, org_id, [*(draft.draft_id for draft in drafts), *elsewhere.creators.values()], texts
-            ),
+            read=lambda blob_id: texts[blob_id] if blob_id in texts else reader.read(blob_id),
             free_among=partial(free_paths, connection, org_id, besides=touched),
             states_at=partial(states_at, connection, org_id),
             taken=given_ids(connection, org_id, _created(proposed)),
@@ -113,27 +110,3 @@ def _probed_keys(
     sides: list[Mapping[MemoryId, State]] = [*found, *confirmed.values(), *(draft.overlay for draft in drafts)]
     kept = {state.path for states in sides for state in states.values() if state is not None}
     return sorted({path_key(path) for path in named | kept if path is not None})
-
-
-TEXT = text("""
-    select content from blobs where org_id = :org_id and blob_id = :blob_id
-    union all
-    select content from draft_operations
-    where org_id = :org_id and draft_id = any(:draft_ids) and blob_id = :blob_id
-    limit 1
-""")
-
-
-def _reader(
-    connection: Connection, org_id: OrganizationId, draft_ids: Sequence[DraftId], texts: Mapping[BlobId, str]
-) -> Callable[[BlobId], str]:
-    """Reads texts one by one, since only those of Memories whose bodies have to be merged are asked for."""
-
-    @lru_cache(maxsize=KEPT_TEXTS)
-    def read(blob_id: BlobId) -> str:
-        if blob_id in texts:
-            return texts[blob_id]
-        found = {"org_id": org_id, "draft_ids": list(draft_ids), "blob_id": blob_id}
-        return str(connection.execute(TEXT, found).scalar_one())
-
-    return read

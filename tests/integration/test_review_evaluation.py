@@ -6,6 +6,7 @@ from functools import partial
 from itertools import count
 from typing import Any
 
+import pytest
 from sqlalchemy import Engine, event, text
 
 from models.identifiers import MemoryId
@@ -16,8 +17,9 @@ from models.rules.states import MemoryState
 from models.store.draft_bases import standing_at, starting_states
 from models.store.locks import DraftRow
 from models.store.memories import free_paths
+from models.store.merge_texts import TEXTS, TextReader
 from models.store.provisional import NOTHING_ELSEWHERE, made_beside
-from models.store.review_evaluation import TEXT, evaluate_drafts
+from models.store.review_evaluation import evaluate_drafts
 from tests.commands import published
 from tests.rows import (
     Somewhere,
@@ -152,8 +154,43 @@ def test_a_text_is_read_only_where_three_bodies_differ(engine: Engine) -> None:
     published(place, updates(one, LINES.replace("5", "5, theirs")))
     with watched(engine) as statements:
         evaluated(place, behind, moved)
-    assert len([statement for statement in statements if "content from" in statement]) == len([1, 2, 3])
-    assert "content from" in TEXT.text
+    assert len([statement for statement in statements if "content from" in statement]) == 1
+    assert "content from" in TEXTS.text
+
+
+def test_many_texts_that_are_merged_cost_as_many_statements_as_few(engine: Engine) -> None:
+    place = an_organization(engine)
+    kept = [LINES.replace("3", f"{number}") for number in range(20)]
+    memories = published(place, *(creates(f"{number}.md", content) for number, content in enumerate(kept)))
+    mine = [updates(one, content.replace("1", "1, mine")) for one, content in zip(memories, kept, strict=True)]
+    few, many = a_draft(place, *mine[:2]), a_draft(place, *mine)
+    overlap = [content.replace("1", "1, theirs") for content in kept]
+    published(place, *(updates(one, content) for one, content in zip(memories, overlap, strict=True)))
+    taken = []
+    for draft in (few, many):
+        with watched(engine) as statements:
+            conflicts = evaluated(place, draft).reconciliations[draft.draft_id].conflicts
+        assert {conflict.code for conflict in conflicts} == {ConflictCode.BODY_OVERLAP}
+        taken.append((len(conflicts), len(statements)))
+    assert taken == [(2, taken[0][1]), (20, taken[0][1])]
+
+
+def test_texts_are_read_ahead_in_pieces_and_those_asked_for_longest_ago_are_dropped(engine: Engine) -> None:
+    place = an_organization(engine)
+    contents = [f"{number}".ljust(99, "x") + "\n" for number in range(10)]
+    published(place, *(creates(f"{number}.md", content) for number, content in enumerate(contents[:5])))
+    draft = a_draft(place, *(creates(f"{number}.md", content) for number, content in enumerate(contents[5:], start=5)))
+    ids = [body_of(content).blob_id for content in contents]
+    with place.engine.connect() as connection, watched(engine) as statements:
+        reader = TextReader(connection, place.org_id, [draft.draft_id], ids[:9], piece_bytes=300, kept_characters=700)
+        assert [reader.read(blob_id) for blob_id in ids[:9]] == contents[:9]
+        assert len(statements) == 3
+        assert reader.read(ids[6]) == contents[6]
+        assert len(statements) == 3
+        assert [reader.read(ids[0]), reader.read(ids[9])] == [contents[0], contents[9]]
+        assert len(statements) == 5
+        with pytest.raises(KeyError):
+            reader.read(body_of("nowhere\n").blob_id)
 
 
 def test_many_drafts_cost_as_many_statements_as_two(engine: Engine) -> None:

@@ -53,7 +53,7 @@ def reconcile(
     reconciliation = Reconciliation(DraftId("drf_1"))
     for memory_id, (base, current, draft) in memories.items():
         merged = three_way(memory_id, base=base, current=current, draft=draft, read=TEXTS.__getitem__)
-        reconciliation.comparisons.append(Comparison(memory_id, base, current, draft, merged.proposed))
+        reconciliation.comparisons.append(Comparison(memory_id, base, current, draft, merged.proposed, merged.merge))
         reconciliation.conflicts += merged.conflicts
         if memory_id in taken:
             reconciliation.conflicts.append(

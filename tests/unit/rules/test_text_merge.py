@@ -5,8 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from models.rules.alignment import MAX_CELLS, lines_of
-from models.rules.conflicts import Hunk, LineRange
-from models.rules.text_merge import Merge, Segment, SegmentKind, Side, both, merge, one_side
+from models.rules.text_merge import Hunk, LineRange, Merge, Segment, SegmentKind, Side, both, merge, one_side
 from tests.corpus import SOURCE
 from tests.merges import Sides
 
