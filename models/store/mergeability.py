@@ -10,8 +10,7 @@ from models.rules.approvals import approvals_missing
 from models.rules.evaluation import Evaluation
 from models.rules.states import State
 from models.schemas.reviews import ComputedFor, MemoryAtPath, Mergeability
-from models.store.candidate_views import candidate_body
-from models.store.candidates import live_candidates
+from models.store.candidate_views import live_bodies
 from models.store.commits import organization_ref
 from models.store.drafts import drafts_by_id
 from models.store.locks import ReviewRow
@@ -68,11 +67,10 @@ def _show_candidates(connection: Connection, review: ReviewRow, blockers: Sequen
     """Put into what asks for reconciliation the candidate of the Draft that holds now; none is made here."""
     asking = [blocker for blocker in blockers if isinstance(blocker, ReconciliationRequired)]
     draft_ids = [DraftId(str(blocker.context["draft_id"])) for blocker in asking]
-    live = live_candidates(connection, review.org_id, draft_ids)
+    live = live_bodies(connection, review.org_id, draft_ids)
     for blocker, draft_id in zip(asking, draft_ids, strict=True):
         if draft_id in live:
-            body = candidate_body(connection, review.org_id, draft_id, live[draft_id].candidate_id)
-            blocker.context["candidates"] = [body.model_dump(mode="json")]
+            blocker.context["candidates"] = [live[draft_id].model_dump(mode="json")]
 
 
 def _approvals(connection: Connection, review: ReviewRow, evaluation: Evaluation) -> list[Problem]:

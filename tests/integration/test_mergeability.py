@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import Engine
+from sqlalchemy import Engine, event
 
 from models.identifiers import ReviewId
 from models.store.mergeability import mergeability
@@ -121,6 +121,32 @@ def test_a_result_that_is_no_longer_the_submitted_one_is_named(engine: Engine) -
     )
     assert blockers(place, review_id) == ["approval_invalidated"]
     assert "approval_invalidated" in str(merged(place, review_id).problem)
+
+
+def statements_of_a_look_at(place: Somewhere, count: int) -> int:
+    """How many statements it takes to look at a Review with so many Drafts that need reconciliation."""
+    memories = published(place, *(creates(f"{count}/{number}.md") for number in range(count)))
+    review_id = a_review(place, *(a_draft(place, updates(memory, description="ours")) for memory in memories))
+    published(place, *(updates(memory, description="theirs") for memory in memories))
+    refused = problem_of(merged(place, review_id))
+    assert len(refused["candidates"]) == count
+    seen: list[str] = []
+
+    def see(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
+        seen.append(statement)
+
+    event.listen(place.engine, "before_cursor_execute", see)
+    try:
+        shown = [candidate for blocker in asked(place, review_id)["blockers"] for candidate in blocker["candidates"]]
+    finally:
+        event.remove(place.engine, "before_cursor_execute", see)
+    assert shown == refused["candidates"]
+    return len(seen)
+
+
+def test_more_drafts_that_need_reconciliation_take_no_more_statements(engine: Engine) -> None:
+    place = an_organization(engine)
+    assert statements_of_a_look_at(place, 1) == statements_of_a_look_at(place, 4)
 
 
 def test_what_needs_reconciliation_shows_the_candidate_that_holds_and_makes_none(engine: Engine) -> None:
