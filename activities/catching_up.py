@@ -110,8 +110,8 @@ def _keep(engine: Engine, org_id: OrganizationId, compared: _Pass) -> None:
         if not _are_as_compared(tx, compared.evaluated.drafts, moved):
             return
         keep_proposal(tx, compared.proposal)
-        for draft in compared.evaluated.drafts:
-            record_reconciled(tx.connection, org_id, draft.draft_id, compared.evaluated.lineup.version)
+        compared_ids = [draft.draft_id for draft in compared.evaluated.drafts]
+        record_reconciled(tx.connection, org_id, compared_ids, compared.evaluated.lineup.version)
 
 
 def _are_as_compared(tx: Transaction, drafts: Sequence[DraftRow], moved: Mapping[DraftId, int] | None = None) -> bool:

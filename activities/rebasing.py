@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from activities.confirming import Confirmation, ConfirmedDrafts
 from activities.recording import tell_drafts
-from models.identifiers import BlobId, DraftId, MemoryId, new_draft_operation_id
+from models.identifiers import BlobId, MemoryId, new_draft_operation_id
 from models.rules.evaluation import Evaluation
 from models.rules.expression import express
 from models.rules.folding import DraftOperation
@@ -13,7 +13,8 @@ from models.store.audit import record_audit
 from models.store.draft_views import read_contents
 from models.store.drafts import NewDraftOperation, drafts_by_id, keep_texts
 from models.store.locks import DraftRow, OrganizationRefRow
-from models.store.rebases import rebase_onto, replace_operations, replace_overlay
+from models.store.proposals import Evaluated
+from models.store.rebases import rebase_onto, replace_operations, replace_overlays
 from models.store.revisions import save_revision
 from models.store.transaction import Transaction
 
@@ -24,14 +25,20 @@ def apply_confirmed(tx: Transaction, ref: OrganizationRefRow, confirmed: Confirm
     Each grows by a version, and nothing is submitted or published by it.
     """
     drafts = confirmed.evaluated.drafts
-    for draft in drafts:
-        if draft.draft_id in confirmed.holding:
-            _rebase(tx, ref, draft, confirmed)
+    rebased = [draft for draft in drafts if draft.draft_id in confirmed.holding]
+    for draft in rebased:
+        _express_anew(tx, draft, confirmed)
+    _stand_on_siblings(tx, rebased, confirmed)
+    rebase_onto(tx, [draft.draft_id for draft in rebased], ref)
+    tell_drafts(tx, rebased, "rebased")
+    for draft in rebased:
+        _record(tx, ref, draft, confirmed.holding[draft.draft_id])
     now = drafts_by_id(tx.connection, tx.org_id, [draft.draft_id for draft in drafts])
     return [now[draft.draft_id] for draft in drafts]
 
 
-def _rebase(tx: Transaction, ref: OrganizationRefRow, draft: DraftRow, confirmed: ConfirmedDrafts) -> None:
+def _express_anew(tx: Transaction, draft: DraftRow, confirmed: ConfirmedDrafts) -> None:
+    """Save a Draft as it is, and write what it comes to as operations upon what plays Current for it."""
     confirmation = confirmed.holding[draft.draft_id]
     evaluation = confirmed.evaluated.evaluation
     current = confirmed.evaluated.current_of(draft)
@@ -40,9 +47,9 @@ def _rebase(tx: Transaction, ref: OrganizationRefRow, draft: DraftRow, confirmed
     operations = express(result, current=current, created=created)
     save_revision(tx, draft, confirmation.candidate.candidate_id)
     replace_operations(tx, draft.draft_id, _with_texts(tx, operations, evaluation, confirmation))
-    _stand_on_siblings(tx, draft, confirmed, current)
-    rebase_onto(tx, draft.draft_id, ref)
-    tell_drafts(tx, [draft], "rebased")
+
+
+def _record(tx: Transaction, ref: OrganizationRefRow, draft: DraftRow, confirmation: Confirmation) -> None:
     record_audit(
         tx,
         "draft.rebase",
@@ -72,22 +79,23 @@ def _with_texts(
     ]
 
 
-def _stand_on_siblings(
-    tx: Transaction, draft: DraftRow, confirmed: ConfirmedDrafts, current: Mapping[MemoryId, State]
-) -> None:
-    """Keep what the Drafts before this one make of the Memories that it touches: its operations start from there."""
-    evaluation = confirmed.evaluated.evaluation
-    before = [sibling.draft_id for sibling in confirmed.evaluated.lineup.before(draft)]
-    made = {memory_id for draft_id in before for memory_id in evaluation.results[draft_id]}
-    overlay = {memory_id: state for memory_id, state in current.items() if memory_id in made}
-    named = {state.body.blob_id for state in overlay.values() if state is not None}
-    keep_texts(tx, named, before, _texts(confirmed, before))
-    replace_overlay(tx, draft.draft_id, overlay)
+def _stand_on_siblings(tx: Transaction, drafts: Sequence[DraftRow], confirmed: ConfirmedDrafts) -> None:
+    """Keep what the Drafts before each make of the Memories that it touches: its operations start from there."""
+    overlays = {draft.draft_id: _overlay(draft, confirmed.evaluated) for draft in drafts}
+    named = {state.body.blob_id for overlay in overlays.values() for state in overlay.values() if state is not None}
+    carriers = [draft.draft_id for draft in confirmed.evaluated.drafts]
+    keep_texts(tx, named, carriers, _texts(confirmed))
+    replace_overlays(tx, overlays)
 
 
-def _texts(confirmed: ConfirmedDrafts, draft_ids: Sequence[DraftId]) -> dict[BlobId, str]:
+def _overlay(draft: DraftRow, evaluated: Evaluated) -> dict[MemoryId, State]:
+    before = [sibling.draft_id for sibling in evaluated.lineup.before(draft)]
+    made = {memory_id for draft_id in before for memory_id in evaluated.evaluation.results[draft_id]}
+    return {memory_id: state for memory_id, state in evaluated.current_of(draft).items() if memory_id in made}
+
+
+def _texts(confirmed: ConfirmedDrafts) -> dict[BlobId, str]:
     texts = dict(confirmed.evaluated.evaluation.texts)
-    for draft_id in draft_ids:
-        if draft_id in confirmed.holding:
-            texts |= confirmed.holding[draft_id].texts
+    for confirmation in confirmed.holding.values():
+        texts |= confirmation.texts
     return texts

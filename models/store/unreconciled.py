@@ -1,5 +1,6 @@
 """Unfinished Drafts that a publication left behind, and what has been compared with it (publication.md §8)."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, text
@@ -108,14 +109,16 @@ def compared_with(connection: Connection, draft: DraftRow) -> int:
     return int(row.scalar_one())
 
 
-def record_reconciled(connection: Connection, org_id: OrganizationId, draft_id: DraftId, version: int) -> None:
-    """Note that a Draft was compared with this version of the organization; its lock is not needed."""
+def record_reconciled(
+    connection: Connection, org_id: OrganizationId, draft_ids: Collection[DraftId], version: int
+) -> None:
+    """Note that Drafts were compared with this version of the organization; their locks are not needed."""
     connection.execute(
         text("""
             update drafts set reconciled_version = greatest(reconciled_version, :version), reconcile_at = null
-            where org_id = :org_id and draft_id = :draft_id
+            where org_id = :org_id and draft_id = any(:draft_ids)
         """),
-        {"org_id": org_id, "draft_id": draft_id, "version": version},
+        {"org_id": org_id, "draft_ids": list(draft_ids), "version": version},
     )
 
 

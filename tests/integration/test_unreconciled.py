@@ -38,7 +38,7 @@ def reconciled(place: Somewhere, draft_ids: Sequence[DraftId]) -> None:
     _, version = ref_of(place)
     with acting(place) as tx:
         for draft_id in draft_ids:
-            record_reconciled(tx.connection, place.org_id, draft_id, version)
+            record_reconciled(tx.connection, place.org_id, [draft_id], version)
 
 
 def test_what_a_publication_left_behind_is_claimed_submitted_ones_first(engine: Engine) -> None:
@@ -109,7 +109,7 @@ def test_a_comparison_that_ends_after_a_later_one_does_not_take_it_back(engine: 
     published(place, creates("b.md"))
     reconciled(place, [draft.draft_id])
     with acting(place) as tx:
-        record_reconciled(tx.connection, place.org_id, draft.draft_id, 0)
+        record_reconciled(tx.connection, place.org_id, [draft.draft_id], 0)
     assert claimed(engine, place) == []
 
 
