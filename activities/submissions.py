@@ -126,7 +126,8 @@ def _bring_up_to_date(
 ) -> tuple[list[DraftRow], Evaluation]:
     """Refuse what is in the way, then rebase the Drafts whose candidates are confirmed; all of them as they are then.
 
-    What is submitted is evaluated from what was written, and refused if that meets anything new.
+    What is submitted is evaluated from what was written, and refused if that meets anything new. Nothing has to be
+    chosen then: candidates would be bound to Drafts that the refusal undoes.
     """
     evaluation = confirmed.evaluated.evaluation
     in_the_way = [*problems, *confirmed.problems, *evaluation.empty, *evaluation.blockers]
@@ -135,8 +136,14 @@ def _bring_up_to_date(
         return list(confirmed.evaluated.drafts), evaluation
     drafts = apply_confirmed(tx, ref, confirmed)
     rebased = evaluate_drafts(tx.connection, tx.org_id, confirmed.evaluated.lineup.project_id, ref.version, drafts)
+    if rebased.needs_reconciliation:
+        raise RebasedDiffers(f"what was confirmed of {sorted(rebased.needs_reconciliation)} does not stand as written")
     refuse([*rebased.empty, *rebased.blockers])
     return drafts, rebased
+
+
+class RebasedDiffers(Exception):  # noqa: N818  (a fact about our own code, not a refusal)
+    """Drafts written as they were confirmed need reconciliation again: a defect, and nothing of it is committed."""
 
 
 def _new_review(
