@@ -1,13 +1,14 @@
 """Reminder, expiry and scheduled publication: when they are due, and that each happens once (publication.md §4)."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
 import pytest
 from sqlalchemy import Engine
 
 from models.errors import Forbidden, InternalError, ReviewClosed
-from models.store.operations import fail
+from models.identifiers import ReviewId, UserId
+from models.store.operations import StoredOperation, fail
 from tests.commands import a_merge, a_review, carried_out, decided, merged, resubmitted, review, withdrawn
 from tests.invariants import check_invariants
 from tests.policies import (
@@ -48,6 +49,25 @@ DAY = 86_400
 def events_of(place: Somewhere, kind: str) -> int:
     rows = fetch(place, "select count(*) as n from events where org_id = :o and kind = :k", k=kind)
     return int(rows[0].n)
+
+
+def a_scheduled_review(place: Somewhere, path: str = "a.md") -> tuple[ReviewId, datetime]:
+    """A Review that is to be published in a minute, and when."""
+    review_id = a_review(place, a_draft(place, creates(path)))
+    at = from_now(60)
+    scheduled(place, review_id, at)
+    return review_id, at
+
+
+def a_review_whose_merge_fell_due(
+    place: Somewhere, path: str = "a.md", *, by: UserId | None = None
+) -> tuple[ReviewId, StoredOperation]:
+    """An approved Review at its time, and the merge that its clock made of it."""
+    review_id, at = a_scheduled_review(place, path)
+    decided(place, review_id, "approved", actor=by)
+    timers_run(place, review_id, at=at)
+    (merge,) = scheduled_merges(place, review_id)
+    return review_id, merge
 
 
 def test_a_reminder_counts_from_the_latest_submission_and_is_written_once_for_each(engine: Engine) -> None:
@@ -138,23 +158,17 @@ def test_a_review_that_is_approved_when_its_time_comes_is_published_once(engine:
 
 def test_an_approval_that_comes_while_the_merge_waits_does_not_stop_it(engine: Engine) -> None:
     place = an_organization(engine)
-    review_id = a_review(place, a_draft(place, creates("a.md")))
-    at = from_now(60)
-    scheduled(place, review_id, at)
-    decided(place, review_id, "approved")
-    timers_run(place, review_id, at=at)
+    review_id, merge = a_review_whose_merge_fell_due(place)
     decided(place, review_id, "approved", actor=a_user(place, "admin"))
-    timers_run(place, review_id, at=at)
-    (merge,) = scheduled_merges(place, review_id)
+    timers_run(place, review_id, at=from_now(60))
+    assert scheduled_merges(place, review_id) == [merge]
     assert carried_out(place, merge).status == "succeeded"
     check_invariants(engine, place.org_id)
 
 
 def test_what_nobody_approves_is_not_published_by_the_clock(engine: Engine) -> None:
     place = an_organization(engine)
-    review_id = a_review(place, a_draft(place, creates("a.md")))
-    at = from_now(60)
-    scheduled(place, review_id, at)
+    review_id, at = a_scheduled_review(place)
     version = review(place, review_id).version
     for _ in range(2):
         timers_run(place, review_id, at=at)
@@ -168,9 +182,7 @@ def test_what_nobody_approves_is_not_published_by_the_clock(engine: Engine) -> N
 def test_a_review_that_a_lowered_policy_left_open_is_not_published_by_the_clock(engine: Engine) -> None:
     place = an_organization(engine)
     requires_approvals(place, 2)
-    review_id = a_review(place, a_draft(place, creates("a.md")))
-    at = from_now(60)
-    scheduled(place, review_id, at)
+    review_id, at = a_scheduled_review(place)
     decided(place, review_id, "approved")
     requires_approvals(place, 1)
     timers_run(place, review_id, at=at)
@@ -203,9 +215,7 @@ def test_a_rejected_review_is_skipped_and_a_resubmission_keeps_the_time(engine: 
 def test_an_approval_that_no_longer_counts_does_not_publish(engine: Engine) -> None:
     place = an_organization(engine)
     admin = a_user(place, "admin")
-    review_id = a_review(place, a_draft(place, creates("a.md")))
-    at = from_now(60)
-    scheduled(place, review_id, at)
+    review_id, at = a_scheduled_review(place)
     decided(place, review_id, "approved", actor=admin)
     with_role(place, admin, "member")
     assert review(place, review_id).status == "approved"
@@ -218,12 +228,7 @@ def test_an_approval_that_no_longer_counts_does_not_publish(engine: Engine) -> N
 def test_a_merge_that_fell_due_is_checked_like_any_other_and_skipped_when_refused(engine: Engine, change: str) -> None:
     place = an_organization(engine)
     admin = a_user(place, "admin")
-    review_id = a_review(place, a_draft(place, creates("a.md")))
-    at = from_now(60)
-    scheduled(place, review_id, at)
-    decided(place, review_id, "approved", actor=admin)
-    timers_run(place, review_id, at=at)
-    (merge,) = scheduled_merges(place, review_id)
+    review_id, merge = a_review_whose_merge_fell_due(place, by=admin)
     if change == "policy":
         requires_approvals(place, 2)
     elif change == "role":
@@ -243,12 +248,8 @@ def test_a_merge_that_fell_due_is_checked_like_any_other_and_skipped_when_refuse
 @pytest.mark.parametrize("later", [None, 7_200.0])
 def test_a_merge_whose_time_was_cancelled_or_moved_ends_without_effect(engine: Engine, later: float | None) -> None:
     place = an_organization(engine)
-    review_id = a_review(place, a_draft(place, creates("a.md")))
-    at, moved = from_now(60), None if later is None else from_now(later)
-    scheduled(place, review_id, at)
-    decided(place, review_id, "approved")
-    timers_run(place, review_id, at=at)
-    (merge,) = scheduled_merges(place, review_id)
+    review_id, merge = a_review_whose_merge_fell_due(place)
+    moved = None if later is None else from_now(later)
     scheduled(place, review_id, moved)
     before = (review(place, review_id), happened(place, review_id))
     refusal = carried_out(place, merge)
@@ -260,12 +261,7 @@ def test_a_merge_whose_time_was_cancelled_or_moved_ends_without_effect(engine: E
 
 def test_a_review_that_was_merged_before_its_merge_fell_due_stays_as_it_is(engine: Engine) -> None:
     place = an_organization(engine)
-    review_id = a_review(place, a_draft(place, creates("a.md")))
-    at = from_now(60)
-    scheduled(place, review_id, at)
-    decided(place, review_id, "approved")
-    timers_run(place, review_id, at=at)
-    (merge,) = scheduled_merges(place, review_id)
+    review_id, merge = a_review_whose_merge_fell_due(place)
     assert merged(place, review_id).status == "succeeded"
     before = happened(place, review_id)
     assert (carried_out(place, merge).problem or {})["code"] == "review_closed"
@@ -276,11 +272,8 @@ def test_a_review_that_was_merged_before_its_merge_fell_due_stays_as_it_is(engin
 def test_a_direct_merge_and_the_one_that_fell_due_publish_once_between_them(engine: Engine) -> None:
     place = an_organization(engine)
     for number in range(5):
-        review_id = a_review(place, a_draft(place, creates(f"{number}.md")))
-        scheduled(place, review_id, from_now(60))
-        decided(place, review_id, "approved")
-        timers_run(place, review_id, at=from_now(61))
-        (due,), direct = scheduled_merges(place, review_id), a_merge(place, review_id)
+        review_id, due = a_review_whose_merge_fell_due(place, f"{number}.md")
+        direct = a_merge(place, review_id)
         outcomes = together(partial(carried_out, place, due), partial(carried_out, place, direct))
         assert sorted(outcome.status for outcome in outcomes) == ["failed", "succeeded"]
     assert len(tree(place)) == 5
@@ -290,10 +283,10 @@ def test_a_direct_merge_and_the_one_that_fell_due_publish_once_between_them(engi
 def test_a_review_does_not_expire_while_its_merge_is_under_way(engine: Engine) -> None:
     place = an_organization(engine)
     expires_after(place, 3_600)
-    review_id = a_review(place, a_draft(place, creates("a.md")))
-    scheduled(place, review_id, from_now(60))
+    review_id, _ = a_scheduled_review(place)
     decided(place, review_id, "approved")
-    timers_run(place, review_id, at=from_now(DAY))
+    for _ in range(2):
+        timers_run(place, review_id, at=from_now(DAY))
     assert review(place, review_id).status == "approved"
     (merge,) = scheduled_merges(place, review_id)
     assert carried_out(place, merge).status == "succeeded"
@@ -304,12 +297,8 @@ def test_a_review_whose_merge_failed_and_left_it_as_it_was_is_reminded_of_and_ex
     place = an_organization(engine)
     reminds_after(place, 1_800)
     expires_after(place, 3_600)
-    review_id = a_review(place, a_draft(place, creates("a.md")))
-    scheduled(place, review_id, from_now(60))
-    decided(place, review_id, "approved")
-    timers_run(place, review_id, at=from_now(61))
+    review_id, merge = a_review_whose_merge_fell_due(place)
     assert next_timer_at(place, review_id) == submitted_at(place, review_id) + timedelta(seconds=1_800)
-    (merge,) = scheduled_merges(place, review_id)
     with acting(place) as tx:
         fail(tx, merge.operation_id, InternalError("Neither the merge nor its clean-up could be done."))
     timers_run(place, review_id, at=from_now(DAY))
@@ -320,11 +309,7 @@ def test_a_review_whose_merge_failed_and_left_it_as_it_was_is_reminded_of_and_ex
 
 def test_a_merge_that_fails_five_times_for_an_unforeseen_reason_is_skipped(engine: Engine) -> None:
     place = an_organization(engine)
-    review_id = a_review(place, a_draft(place, creates("a.md")))
-    scheduled(place, review_id, from_now(60))
-    decided(place, review_id, "approved")
-    timers_run(place, review_id, at=from_now(61))
-    (merge,) = scheduled_merges(place, review_id)
+    review_id, merge = a_review_whose_merge_fell_due(place)
     execute(
         place,
         """update operations set request = request || '{"unknown": 1}' where org_id = :o and operation_id = :id""",
@@ -341,9 +326,7 @@ def test_a_path_owner_who_approved_last_leaves_the_merge_to_an_admin_who_approve
     place = an_organization(engine)
     owner, admin = a_user(place), a_user(place, "admin")
     has_path_owners(place, {"**": [owner]})
-    review_id = a_review(place, a_draft(place, creates("a.md")))
-    at = from_now(60)
-    scheduled(place, review_id, at)
+    review_id, at = a_scheduled_review(place)
     decided(place, review_id, "approved", actor=admin)
     decided(place, review_id, "approved", actor=owner)
     timers_run(place, review_id, at=at)
@@ -357,12 +340,7 @@ def test_path_owners_alone_do_not_publish(engine: Engine) -> None:
     place = an_organization(engine)
     owner = a_user(place)
     has_path_owners(place, {"**": [owner]})
-    review_id = a_review(place, a_draft(place, creates("a.md")))
-    at = from_now(60)
-    scheduled(place, review_id, at)
-    decided(place, review_id, "approved", actor=owner)
-    timers_run(place, review_id, at=at)
-    (merge,) = scheduled_merges(place, review_id)
+    review_id, merge = a_review_whose_merge_fell_due(place, by=owner)
     carried_out(place, merge)
     assert happened(place, review_id)[-1] == ("publish_skipped", "system", "forbidden")
     check_invariants(engine, place.org_id)
@@ -370,11 +348,10 @@ def test_path_owners_alone_do_not_publish(engine: Engine) -> None:
 
 def test_the_authors_own_approval_does_not_publish_where_the_policy_asks_for_somebody_else(engine: Engine) -> None:
     place = an_organization(engine)
-    review_id = a_review(place, a_draft(place, creates("a.md")))
-    scheduled(place, review_id, from_now(60))
+    review_id, at = a_scheduled_review(place)
     decided(place, review_id, "approved")
     forbids_self_approval(place)
-    timers_run(place, review_id, at=from_now(61))
+    timers_run(place, review_id, at=at)
     assert happened(place, review_id)[-1] == ("publish_skipped", "system", "approvals_missing")
     check_invariants(engine, place.org_id)
 
@@ -392,9 +369,7 @@ def test_the_author_owners_and_admins_schedule_and_nobody_else(engine: Engine) -
 
 def test_the_same_time_again_changes_nothing(engine: Engine) -> None:
     place = an_organization(engine)
-    review_id = a_review(place, a_draft(place, creates("a.md")))
-    at = from_now(60)
-    scheduled(place, review_id, at)
+    review_id, at = a_scheduled_review(place)
     before = review(place, review_id)
     scheduled(place, review_id, at)
     assert review(place, review_id) == before
