@@ -51,13 +51,13 @@ class Surroundings:
     Args:
         version: the organization's version now.
         current: touched Memories that are active now.
-        bases: by base version, touched Memories that were active then.
+        bases: by base version, Memories that were active then, of those that the Drafts of that base touch.
         selected: touched Memories that the project's selection holds.
         occupants: paths of active Memories at, above or below the paths of the result.
         changed_since: by base version, the occupants that Current created, moved or edited since.
         read: the text of a body; asked only where three bodies differ.
         free_among: those of several paths that collide with no active Memory of Current, leaving out those touched.
-        states_at: the states that Memories had at a version; asked only of occupants that are in the way.
+        each_at: by version, the states that Memories had; asked only of occupants that are in the way.
         taken: final ids of what the Drafts create that are a Memory's already, active or archived.
         elsewhere: what the author's other Drafts create; only for a Draft that is looked at before it is submitted.
         creators: the Draft that creates each of those.
@@ -71,7 +71,7 @@ class Surroundings:
     changed_since: Mapping[int, Collection[MemoryId]]
     read: Callable[[BlobId], str]
     free_among: FreeAmong
-    states_at: Callable[[Collection[MemoryId], int], Mapping[MemoryId, MemoryState]]
+    each_at: Callable[[Collection[tuple[MemoryId, int]]], Mapping[int, Mapping[MemoryId, MemoryState]]]
     taken: Collection[MemoryId] = ()
     elsewhere: Mapping[MemoryId, MemoryState] = field(default_factory=dict)
     creators: Mapping[MemoryId, DraftId] = field(default_factory=dict)

@@ -149,14 +149,11 @@ class _Others:
 
     @classmethod
     def of(cls, evaluation: Evaluation, surroundings: Surroundings, meetings: Collection[_Meeting]) -> "_Others":
-        by_base: dict[int, set[MemoryId]] = {}
-        for meeting in meetings:
-            by_base.setdefault(meeting.base_version, set()).add(meeting.other_id)
-        untouched = {memory_id for met in by_base.values() for memory_id in met} - evaluation.states.keys()
-        return cls(
-            now={**surroundings.states_at(untouched, surroundings.version), **evaluation.states},
-            then={version: surroundings.states_at(met, version) for version, met in by_base.items()},
-        )
+        then = {(meeting.other_id, meeting.base_version) for meeting in meetings}
+        untouched = {meeting.other_id for meeting in meetings} - evaluation.states.keys()
+        now = {(memory_id, surroundings.version) for memory_id in untouched}
+        states = surroundings.each_at(then | now)
+        return cls(now={**states.get(surroundings.version, {}), **evaluation.states}, then=states)
 
 
 def _conflict(evaluation: Evaluation, others: _Others, meeting: _Meeting, comparison: Comparison) -> Conflict:

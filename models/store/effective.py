@@ -16,7 +16,7 @@ from models.store.draft_bases import read_overlays
 from models.store.draft_views import read_contents
 from models.store.drafts import fold_operations
 from models.store.locks import DraftRow, row_of
-from models.store.memories import states_at
+from models.store.memories import each_at
 
 LIVE_DRAFTS = text("""
     select d.* from drafts d
@@ -142,17 +142,19 @@ def _bases(
     drafts: Sequence[DraftRow],
     operations: Mapping[DraftId, Collection[DraftOperation]],
 ) -> dict[DraftId, dict[MemoryId, MemoryState]]:
-    """What each Draft starts from, of the Memories that it names; Drafts of one base are read together."""
-    named: dict[int, set[MemoryId]] = {}
-    for draft in drafts:
-        ids = {operation.memory_id for operation in operations[draft.draft_id]}
-        named.setdefault(draft.base_version, set()).update(each for each in ids if not is_provisional(each))
-    published = {version: states_at(connection, org_id, ids, version) for version, ids in named.items()}
+    """What each Draft starts from, of the Memories that it names."""
+    asked = {
+        (operation.memory_id, draft.base_version)
+        for draft in drafts
+        for operation in operations[draft.draft_id]
+        if not is_provisional(operation.memory_id)
+    }
+    published = each_at(connection, org_id, asked)
     overlays = read_overlays(connection, org_id, [draft.draft_id for draft in drafts])
     return {
         draft.draft_id: {
             memory_id: state
-            for memory_id, state in {**published[draft.base_version], **overlays[draft.draft_id]}.items()
+            for memory_id, state in {**published.get(draft.base_version, {}), **overlays[draft.draft_id]}.items()
             if state is not None
         }
         for draft in drafts

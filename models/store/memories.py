@@ -34,6 +34,32 @@ def states_at(
     return {row.memory_id: _state(row.path, row.description, row.blob_id, row.content_hash) for row in rows}
 
 
+# One row a question: as a plain join it may be planned, without statistics, as all versions of each Memory.
+EACH_AT = text(f"""
+    select a.version, v.memory_id, v.path, v.description, v.blob_id, {CONTENT_HASH} as content_hash
+    from unnest(cast(:memory_ids as text[]), cast(:versions as bigint[])) as a(memory_id, version)
+    cross join lateral (
+        select org_id, memory_id, path, description, blob_id, to_version from memory_versions
+        where org_id = :org_id and memory_id = a.memory_id and from_version <= a.version
+        order by from_version desc limit 1
+    ) v
+    where v.to_version is null or v.to_version > a.version
+""")  # noqa: S608  (a constant)
+
+
+def each_at(
+    connection: Connection, org_id: OrganizationId, asked: Collection[tuple[MemoryId, int]]
+) -> dict[int, dict[MemoryId, MemoryState]]:
+    """By version that is asked about, those of the Memories asked about with it that were active then."""
+    found: dict[int, dict[MemoryId, MemoryState]] = {version: {} for _, version in asked}
+    if not asked:
+        return found
+    names = {"memory_ids": [each for each, _ in asked], "versions": [version for _, version in asked]}
+    for row in connection.execute(EACH_AT, names | {"org_id": org_id}):
+        found[row.version][row.memory_id] = _state(row.path, row.description, row.blob_id, row.content_hash)
+    return found
+
+
 def heads(
     connection: Connection, org_id: OrganizationId, memory_ids: Collection[MemoryId]
 ) -> dict[MemoryId, MemoryState]:
@@ -148,20 +174,21 @@ def given_ids(connection: Connection, org_id: OrganizationId, memory_ids: Collec
     return set(rows.scalars())
 
 
-CHANGED_SINCE = text("""
-    select distinct memory_id from memory_versions
+LAST_CHANGED = text("""
+    select memory_id, max(greatest(from_version, to_version)) as version from memory_versions
     where org_id = :org_id and memory_id = any(:memory_ids) and (from_version > :version or to_version > :version)
+    group by memory_id
 """)
 
 
-def changed_since(
-    connection: Connection, org_id: OrganizationId, memory_ids: Collection[MemoryId], version: int
-) -> set[MemoryId]:
-    """Those of the Memories that were created, changed or deleted after a version."""
+def last_changed(
+    connection: Connection, org_id: OrganizationId, memory_ids: Collection[MemoryId], after: int
+) -> dict[MemoryId, int]:
+    """The version that last created, changed or deleted each of the Memories, of those where it is after another."""
     if not memory_ids:
-        return set()
-    rows = connection.execute(CHANGED_SINCE, {"org_id": org_id, "memory_ids": list(memory_ids), "version": version})
-    return set(rows.scalars())
+        return {}
+    rows = connection.execute(LAST_CHANGED, {"org_id": org_id, "memory_ids": list(memory_ids), "version": after})
+    return {row.memory_id: row.version for row in rows}
 
 
 CLOSE = text("""

@@ -13,7 +13,7 @@ from models.rules.states import MemoryState, State
 from models.store.draft_bases import read_overlays
 from models.store.drafts import fold_operations
 from models.store.locks import DraftRow
-from models.store.memories import changed_since, free_paths, given_ids, heads, occupants, states_at
+from models.store.memories import each_at, free_paths, given_ids, heads, last_changed, occupants
 from models.store.merge_texts import TextReader, bodies_to_merge
 from models.store.projections import selects
 from models.store.provisional import NOTHING_ELSEWHERE, Elsewhere
@@ -51,11 +51,9 @@ def evaluate_drafts(
     proposed = _proposed(connection, org_id, drafts)
     touched = _existing(proposed)
     current = heads(connection, org_id, touched)
-    bases = {
-        base: current if base == version else states_at(connection, org_id, touched, base)
-        for base in {draft.base_version for draft in proposed}
-    }
+    bases = _bases(connection, org_id, version, proposed, current)
     standing = occupants(connection, org_id, _probed_keys(proposed, [*bases.values(), elsewhere.states], confirmed))
+    changed = last_changed(connection, org_id, standing, min(bases, default=version))
     carriers = {*(draft.draft_id for draft in drafts), *elsewhere.creators.values()}
     reader = TextReader(connection, org_id, sorted(carriers), bodies_to_merge(proposed, bases, current))
     return evaluate(
@@ -67,11 +65,11 @@ def evaluate_drafts(
             selected=selects(connection, org_id, project_id, touched),
             occupants=standing,
             changed_since={
-                base: changed_since(connection, org_id, standing, base) for base in bases if base != version
+                base: {memory_id for memory_id, latest in changed.items() if latest > base} for base in bases
             },
             read=lambda blob_id: texts[blob_id] if blob_id in texts else reader.read(blob_id),
             free_among=partial(free_paths, connection, org_id, besides=touched),
-            states_at=partial(states_at, connection, org_id),
+            each_at=partial(each_at, connection, org_id),
             taken=given_ids(connection, org_id, _created(proposed)),
             elsewhere=elsewhere.states,
             creators=elsewhere.creators,
@@ -89,6 +87,22 @@ def _proposed(connection: Connection, org_id: OrganizationId, drafts: Sequence[D
         ProposedDraft(draft.draft_id, draft.base_version, operations[draft.draft_id], overlays[draft.draft_id])
         for draft in drafts
     ]
+
+
+def _bases(
+    connection: Connection,
+    org_id: OrganizationId,
+    version: int,
+    drafts: Sequence[ProposedDraft],
+    current: Mapping[MemoryId, MemoryState],
+) -> dict[int, Mapping[MemoryId, MemoryState]]:
+    """What was active at each base, of the Memories that the Drafts of that base name."""
+    behind = [draft for draft in drafts if draft.base_version != version]
+    asked = {(memory_id, draft.base_version) for draft in behind for memory_id in _existing([draft])}
+    then = each_at(connection, org_id, asked)
+    return {
+        base: current if base == version else then.get(base, {}) for base in {draft.base_version for draft in drafts}
+    }
 
 
 def _existing(drafts: Sequence[ProposedDraft]) -> set[MemoryId]:

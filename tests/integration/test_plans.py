@@ -24,7 +24,7 @@ from models.store.effective import list_effective
 from models.store.events import Position, beginning, read_events
 from models.store.feed import Ask, latest_positions, read_draft_feed, read_feed, read_for_each
 from models.store.history import list_changes
-from models.store.memories import memories_at_paths, states_at
+from models.store.memories import each_at, memories_at_paths, states_at
 from models.store.operations import claim_due
 from models.store.org_memories import list_memories, read_memory
 from models.store.past import Point, list_memories_then, point_of_time, read_memory_then
@@ -233,6 +233,7 @@ def test_what_is_read_of_a_large_organization_touches_few_rows(library: Library,
         for at in (3, 24, version - 6):
             assert memories_at_paths(connection, place.org_id, ["2/1/99.md", "2/0/1.md", "20/0/1.md"], at)
             assert len(states_at(connection, place.org_id, ids[:20], at)) == 20
+            assert len(each_at(connection, place.org_id, [(one, at) for one in ids[:20]])[at]) == 20
         coordinate(connection, place.org_id, [current(place, behind)])
         draft_result(connection, behind)
         list_memories(connection, place.org_id, status="active", after=("7", ""), limit=50)

@@ -15,8 +15,9 @@ from models.rules.evaluation import Confirmed, Evaluation
 from models.rules.hashes import body_of
 from models.rules.states import MemoryState
 from models.store.draft_bases import standing_at, starting_states
+from models.store.effective import list_effective
 from models.store.locks import DraftRow
-from models.store.memories import free_paths
+from models.store.memories import each_at, free_paths, last_changed
 from models.store.merge_texts import TEXTS, TextReader
 from models.store.provisional import NOTHING_ELSEWHERE, made_beside
 from models.store.review_evaluation import evaluate_drafts
@@ -26,6 +27,7 @@ from tests.rows import (
     a_draft,
     an_organization,
     creates,
+    deletes,
     execute,
     provisional_ids,
     ref_of,
@@ -204,6 +206,47 @@ def test_many_drafts_cost_as_many_statements_as_two(engine: Engine) -> None:
             assert evaluated(place, *few).blockers == []
         taken.append(len(statements))
     assert taken[0] == taken[1]
+
+
+def test_drafts_of_many_bases_cost_as_many_statements_as_those_of_two(engine: Engine) -> None:
+    place = an_organization(engine)
+    memories = published(place, *(creates(f"{number}.md") for number in range(6)))
+    drafts: list[DraftRow] = []
+    read = []
+    for number, one in enumerate(memories):
+        drafts.append(a_draft(place, updates(one, "mine\n"), creates(f"new {number}.md")))
+        published(place, creates(f"new {number}.md"))
+        with place.engine.connect() as connection, watched(engine) as statements:
+            shown = list_effective(
+                connection, place.org_id, place.project_id, place.owner, after=("", ""), limit=len(drafts)
+            )
+        assert len(shown) == len(drafts)
+        read.append(len(statements))
+    taken = []
+    for few in (drafts[:2], drafts):
+        with watched(engine) as statements:
+            assert evaluated(place, *few).needs_reconciliation == {draft.draft_id for draft in few}
+        taken.append(len(statements))
+    assert (taken[0], read[1]) == (taken[1], read[5])
+
+
+def test_what_is_asked_about_a_version_is_told_as_it_was_then(engine: Engine) -> None:
+    place = an_organization(engine)
+    one, two = published(place, creates("1.md"), creates("2.md"))
+    published(place, renames(one, "x.md"), deletes(two))
+    published(place, updates(one, "more\n"))
+    _, version = ref_of(place)
+    with place.engine.connect() as connection:
+        then = each_at(connection, place.org_id, [(one, version - 2), (two, version - 2), (one, version - 1)])
+        gone = each_at(connection, place.org_id, [(two, version), (one, 0)])
+        changed = last_changed(connection, place.org_id, [one, two], version - 2)
+    text = body_of("text\n")
+    assert then == {
+        version - 2: {one: MemoryState("1.md", "", text), two: MemoryState("2.md", "", text)},
+        version - 1: {one: MemoryState("x.md", "", text)},
+    }
+    assert gone == {version: {}, 0: {}}
+    assert changed == {one: version, two: version - 1}
 
 
 def test_an_offered_path_is_free_in_current_and_in_the_review(engine: Engine) -> None:

@@ -166,7 +166,7 @@ def _surroundings(
         changed_since={},
         read=read,
         free_among=lambda paths: paths,
-        states_at=lambda _, __: {},
+        each_at=lambda _: {},
     )
 
 

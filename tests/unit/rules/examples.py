@@ -1,6 +1,6 @@
 """States, texts and settings that the tests of the rules share."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from hypothesis import HealthCheck, settings
 
@@ -34,6 +34,20 @@ def fold(operations: Sequence[DraftOperation], base: Mapping[MemoryId, MemorySta
 def keeps_its_result(reconciliation: Reconciliation) -> bool:
     """Whether a Draft is brought up to date without asking."""
     return reconciliation.clean and not reconciliation.asking
+
+
+def each_at(
+    versions: Mapping[int, Mapping[MemoryId, MemoryState]],
+) -> Callable[[Collection[tuple[MemoryId, int]]], Mapping[int, Mapping[MemoryId, MemoryState]]]:
+    """The states of Memories as the versions have them."""
+
+    def asked_about(asked: Collection[tuple[MemoryId, int]]) -> Mapping[int, Mapping[MemoryId, MemoryState]]:
+        return {
+            version: {name: state for name, state in versions[version].items() if (name, version) in asked}
+            for _, version in asked
+        }
+
+    return asked_about
 
 
 def free_beside(standing: Mapping[MemoryId, str]) -> FreeAmong:

@@ -10,7 +10,7 @@ from models.rules.folding import Action, DraftOperation
 from models.rules.hashes import body_of
 from models.rules.review import evaluate
 from models.rules.states import MemoryState, State
-from tests.unit.rules.examples import free_beside
+from tests.unit.rules.examples import each_at, free_beside
 
 ONE, TWO, THREE = MemoryId("mem_1"), MemoryId("mem_2"), MemoryId("mem_3")
 NEW, NEWER = MemoryId("prv_8"), MemoryId("prv_9")
@@ -89,9 +89,7 @@ def judge(
             },
             read=READABLE.__getitem__,
             free_among=free_beside(untouched),
-            states_at=lambda memory_ids, version: {
-                memory_id: state for memory_id, state in versions[version].items() if memory_id in memory_ids
-            },
+            each_at=each_at(versions),
             taken=taken,
             elsewhere=elsewhere or {},
         ),

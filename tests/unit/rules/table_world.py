@@ -13,7 +13,7 @@ from models.rules.hashes import body_of
 from models.rules.review import evaluate
 from models.rules.states import MemoryState, State
 from tests.reconciliation_steps import BASE, Document, Step, after
-from tests.unit.rules.examples import free_beside
+from tests.unit.rules.examples import each_at, free_beside
 
 THEN, NOW = 1, 5
 
@@ -118,9 +118,7 @@ class World:
             },
             read=self.texts.__getitem__,
             free_among=free_beside(untouched),
-            states_at=lambda ids, version: {
-                memory_id: versions[version][memory_id] for memory_id in ids if memory_id in versions[version]
-            },
+            each_at=each_at(versions),
         )
 
 

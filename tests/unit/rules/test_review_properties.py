@@ -19,6 +19,7 @@ from models.rules.states import MemoryState
 from tests.publication_model import Model, ModelDraft, Step, World, apply, collide
 from tests.publication_steps import BODIES, Draw, draws, step_of
 from tests.publication_verdicts import judge
+from tests.unit.rules.examples import each_at
 
 few_draws = st.lists(draws, max_size=3)
 histories = st.lists(few_draws, min_size=1, max_size=3)
@@ -170,9 +171,7 @@ def around(model: Model, drafts: Sequence[ModelDraft]) -> Surroundings:
             for path in paths
             if not any(collide(path, doc.path) for memory, doc in model.current.items() if memory not in named)
         },
-        states_at=lambda memory_ids, version: {
-            memory_id: state for memory_id, state in states(model.versions[version]).items() if memory_id in memory_ids
-        },
+        each_at=each_at({version: states(world) for version, world in enumerate(model.versions)}),
     )
 
 
