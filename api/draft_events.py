@@ -2,12 +2,12 @@
 
 from api.answers import Answer, answer
 from api.calls import Read
-from api.feed_cursors import cursor_of, end_of, start_of
+from api.feed_cursors import cursor_of, start_of
 from api.routing import Routes
 from models.errors import CursorExpired
 from models.schemas.feed import DraftEventBody, DraftEventPage, DraftEventsQuery
 from models.store.events import FeedEvent
-from models.store.feed import read_draft_feed
+from models.store.feed_pages import read_draft_feed
 
 routes = Routes("drafts")
 
@@ -17,10 +17,9 @@ def list_draft_events(call: Read) -> Answer:
     """What became of the caller's Drafts, in commit order; `next_cursor` is where to go on, now or later."""
     who, query = call.principal, call.query(DraftEventsQuery)
     start = start_of(call, query.cursor, field="cursor")
-    found = read_draft_feed(call.connection, who.org_id, who.user_id, start, query.limit)
-    position = found[-1].position if len(found) == query.limit else end_of(call, start)
-    page = DraftEventPage(items=[_body(event) for event in found], next_cursor=cursor_of(position, who.org_id))
-    return answer(page)
+    page = read_draft_feed(call.connection, who.org_id, who.user_id, start, query.limit)
+    items = [_body(event) for event in page.events]
+    return answer(DraftEventPage(items=items, next_cursor=cursor_of(page.position, who.org_id)))
 
 
 def _body(event: FeedEvent) -> DraftEventBody:

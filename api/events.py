@@ -1,13 +1,13 @@
 """The change feed: read by pages, waited for, or followed as a stream (tenancy.md)."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from functools import partial
 
 from starlette.responses import Response, StreamingResponse
 
 from api.answers import answer
 from api.calls import Later, Read
-from api.feed_cursors import cursor_of, end_of, start_of
+from api.feed_cursors import cursor_of, start_of
 from api.following import Followers
 from api.headers import LAST_EVENT_ID
 from api.openapi import EVENT_STREAM
@@ -16,7 +16,8 @@ from models.errors import CursorExpired, InvalidRequest, Unauthenticated
 from models.schemas.common import MAX_PAGE
 from models.schemas.feed import EventBody, EventPage, EventsQuery, EventStreamQuery
 from models.store.events import FeedEvent, Position
-from models.store.feed import Reach, reaches, read_feed
+from models.store.feed import Reach, reaches
+from models.store.feed_pages import Page, read_feed
 from models.store.tokens import Credential
 
 HEARTBEAT_S = 15.0
@@ -32,13 +33,10 @@ def list_events(call: Read) -> Later:
     """What changed that the caller may read now, in commit order; with `wait`, held until there is something."""
     who, query = call.principal, call.query(EventsQuery)
     start = start_of(call, query.after, field="after")
-    found = read_feed(call.connection, who.org_id, who.user_id, start, query.limit)
-    if len(found) == query.limit:
-        return Later(partial(_answered, who, found, found[-1].position))
-    position = end_of(call, start)
-    if found or query.wait == 0:
-        return Later(partial(_answered, who, found, position))
-    return Later(partial(_awaited, call.incoming.services.followers, who, position, query))
+    page = read_feed(call.connection, who.org_id, who.user_id, start, query.limit)
+    if page.events or query.wait == 0:
+        return Later(partial(_answered, who, page))
+    return Later(partial(_awaited, call.incoming.services.followers, who, page.position, query))
 
 
 @routes.read("/events/stream", answers=EventBody, query=EventStreamQuery, problems=(CursorExpired,), is_stream=True)
@@ -54,9 +52,9 @@ def stream_events(call: Read) -> Later:
     return Later(partial(_streamed, call.incoming.services.followers, who, start, reach))
 
 
-async def _answered(who: Credential, found: Sequence[FeedEvent], position: Position) -> Response:
-    page = EventPage(items=[_body(event) for event in found], next_cursor=cursor_of(position, who.org_id))
-    return answer(page).response()
+async def _answered(who: Credential, page: Page) -> Response:
+    items = [_body(event) for event in page.events]
+    return answer(EventPage(items=items, next_cursor=cursor_of(page.position, who.org_id))).response()
 
 
 async def _awaited(followers: Followers, who: Credential, position: Position, query: EventsQuery) -> Response:
@@ -64,7 +62,7 @@ async def _awaited(followers: Followers, who: Credential, position: Position, qu
         found = await follower.events(query.wait)
         if follower.revoked:
             raise Unauthenticated("The token has been revoked, or has expired.")
-        return await _answered(who, found or [], position if found is None else follower.position)
+        return await _answered(who, Page([], position) if found is None else Page(found, follower.position))
 
 
 async def _streamed(followers: Followers, who: Credential, start: Position, reach: Reach | None) -> Response:

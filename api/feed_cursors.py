@@ -38,13 +38,6 @@ def start_of(call: Read, cursor: str | None, *, field: str) -> Position:
     return _kept(feed, _position(cursor, org_id, field), org_id)
 
 
-def end_of(call: Read, start: Position) -> Position:
-    """Where a reader stands who has read all there is after `start`, in the same snapshot."""
-    org_id = call.principal.org_id
-    latest = latest_position(call.connection, org_id, feed_of(call.connection, org_id))
-    return max(start, latest, key=lambda position: (position.xid, position.id))
-
-
 def cursor_of(position: Position, org_id: OrganizationId) -> str:
     """A position as clients keep it."""
     parts = [_fingerprint(org_id), position.epoch, position.xid, position.id]

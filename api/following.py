@@ -1,8 +1,9 @@
 """Waiting for events: one question to the database every 200 ms, however many wait, and no thread for any of them.
 
-Nothing is asked while nobody waits. An organization costs one look at the end of its feed; where that has moved, one
-statement reads for all who wait there what each may see now. Every two seconds they are asked about too: whether their
-tokens still live, and their users may still read what they could.
+Nothing is asked while nobody waits. An organization costs one look at the end of its feed; where that has moved, what
+each may see now is read for all who wait there, beside the other organizations: none waits for another's feed, and one
+that cannot be read rests for some seconds. Every two seconds followers are asked about too, whatever their feeds do:
+whether their tokens still live, and their users may still read what they could.
 """
 
 import asyncio
@@ -18,12 +19,17 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from models.identifiers import OrganizationId, TokenId
 from models.store.events import FeedEvent, Position
-from models.store.feed import Ask, Reach, feed_of, latest_positions, reaches, read_for_each
+from models.store.feed import Reach, feed_of, latest_positions, reaches
+from models.store.feed_pages import Ask, Page, read_for_each
 from models.store.tokens import Credential
 
 POLL_S = 0.2
 CHECK_S = 2.0
-"""How often a token is looked at: well within the 5 s in which a stream ends, whatever holds a look up."""
+"""How often a token is looked at: well within the 5 s in which a stream ends."""
+READERS = 3
+"""Organizations whose feeds are read at once; each takes a connection from those who are answered."""
+REST_S = 5.0
+"""How long a feed is left alone that could not be read."""
 
 logger = logging.getLogger(__name__)
 
@@ -61,14 +67,14 @@ class Follower:
 
     def is_behind(self, until: Position) -> bool:
         """Whether it has taken all that was found for it, and there may be more before a position."""
-        return not self._found and not self.ended and (self.position.xid, self.position.id) < (until.xid, until.id)
+        return not self._found and not self.ended and self.position.is_before(until)
 
-    def take(self, found: list[FeedEvent], until: Position) -> None:
-        """Move on to what was found up to a position."""
-        self._has_more = len(found) >= self.limit
-        self.position = found[-1].position if self._has_more else until
-        if found:
-            self._found = found
+    def take(self, page: Page, until: Position) -> None:
+        """Move on to what was found on the way to a position."""
+        self.position = page.position
+        self._has_more = page.position.is_before(until)
+        if page.events:
+            self._found = page.events
             self._stirred.set()
 
     def check(self, reach: Reach | None) -> None:
@@ -84,15 +90,6 @@ class Follower:
         self._stirred.set()
 
 
-@dataclass(frozen=True, slots=True)
-class _News:
-    """What one look found for those of an organization who stood before `until`."""
-
-    until: Position
-    behind: Sequence[Follower]
-    pages: Sequence[list[FeedEvent]]
-
-
 ByOrganization = Mapping[OrganizationId, Sequence[Follower]]
 
 
@@ -103,8 +100,9 @@ class Followers:
         self._engine = engine
         self._all: set[Follower] = set()
         self._woken = asyncio.Event()
-        self._check_at = 0.0
         self._closing = False
+        self._reading: set[OrganizationId] = set()
+        self._resting: dict[OrganizationId, float] = {}
 
     @contextmanager
     def following(
@@ -136,38 +134,62 @@ class Followers:
 
     async def run(self) -> None:
         """Look until cancelled; a database that does not answer is asked again at the next turn."""
-        answers = True
-        while True:
-            if not self._all:
-                await self._woken.wait()
-            self._woken.clear()
-            try:
-                await self._look()
-                answers = True
-            except SQLAlchemyError as error:
-                if answers:
-                    logger.warning("the feed cannot be read (%s), trying again", type(error).__name__)
-                answers = False
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._woken.wait(), POLL_S)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._keep_checking())
+            readers = anyio.CapacityLimiter(READERS)
+            answers = True
+            while True:
+                if not self._all:
+                    await self._woken.wait()
+                self._woken.clear()
+                try:
+                    await self._look(tasks, readers)
+                    answers = True
+                except SQLAlchemyError as error:
+                    if answers:
+                        logger.warning("the feed cannot be read (%s), trying again", type(error).__name__)
+                    answers = False
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._woken.wait(), POLL_S)
 
-    async def _look(self) -> None:
-        everybody = self._by_organization()
-        if not everybody:
-            return
-        for news in await anyio.to_thread.run_sync(partial(self._news, everybody)):
-            for follower, page in zip(news.behind, news.pages, strict=True):
-                follower.take(page, news.until)
+    async def _look(self, tasks: asyncio.TaskGroup, readers: anyio.CapacityLimiter) -> None:
+        """See whose feeds have moved, and begin to read those that nobody reads."""
         now = asyncio.get_running_loop().time()
-        if now >= self._check_at:
-            await self._check(everybody)
-            self._check_at = now + CHECK_S
+        self._resting = {org_id: until for org_id, until in self._resting.items() if now < until}
+        everybody = self._by_organization()
+        left_alone = self._reading | self._resting.keys()
+        if not (asked := [org_id for org_id in everybody if org_id not in left_alone]):
+            return
+        for org_id, until in (await anyio.to_thread.run_sync(partial(self._latest, asked))).items():
+            behind = [follower for follower in everybody[org_id] if follower.is_behind(until)]
+            if behind:
+                self._reading.add(org_id)
+                tasks.create_task(self._read(org_id, behind, until, readers))
 
-    async def _check(self, everybody: ByOrganization) -> None:
-        found = await anyio.to_thread.run_sync(partial(self._reaches, everybody))
-        for followers in everybody.values():
-            for follower in followers:
-                follower.check(found.get(follower.who.token_id))
+    async def _read(
+        self, org_id: OrganizationId, behind: Sequence[Follower], until: Position, readers: anyio.CapacityLimiter
+    ) -> None:
+        try:
+            pages = await anyio.to_thread.run_sync(partial(self._pages, org_id, behind, until), limiter=readers)
+        except Exception as error:  # whatever it is, the other organizations are read
+            is_foreseen = isinstance(error, SQLAlchemyError)
+            logger.warning("the feed of %s cannot be read (%s)", org_id, type(error).__name__, exc_info=not is_foreseen)
+            self._resting[org_id] = asyncio.get_running_loop().time() + REST_S
+            return
+        finally:
+            self._reading.discard(org_id)
+        for follower, page in zip(behind, pages, strict=True):
+            follower.take(page, until)
+        if any(follower.is_behind(until) for follower in behind):
+            self._woken.set()
+
+    async def _keep_checking(self) -> None:
+        while True:
+            await asyncio.sleep(CHECK_S)
+            everybody = self._by_organization()
+            for org_id, found in (await anyio.to_thread.run_sync(partial(self._reaches, everybody))).items():
+                for follower in everybody[org_id]:
+                    follower.check(found.get(follower.who.token_id))
 
     def _by_organization(self) -> ByOrganization:
         found: dict[OrganizationId, list[Follower]] = {}
@@ -175,20 +197,21 @@ class Followers:
             found.setdefault(follower.who.org_id, []).append(follower)
         return found
 
-    def _news(self, everybody: ByOrganization) -> list[_News]:
-        news: list[_News] = []
+    def _latest(self, org_ids: Sequence[OrganizationId]) -> Mapping[OrganizationId, Position]:
         with self._engine.connect() as connection:
-            epoch = feed_of(connection, next(iter(everybody))).epoch
-            for org_id, until in latest_positions(connection, list(everybody), epoch).items():
-                behind = [follower for follower in everybody[org_id] if follower.is_behind(until)]
-                if behind:
-                    asks = [Ask(follower.who.user_id, follower.position, follower.limit) for follower in behind]
-                    news.append(_News(until, behind, read_for_each(connection, org_id, asks, until)))
-        return news
+            return latest_positions(connection, org_ids, feed_of(connection, org_ids[0]).epoch)
 
-    def _reaches(self, everybody: ByOrganization) -> dict[TokenId, Reach]:
-        found: dict[TokenId, Reach] = {}
-        with self._engine.connect() as connection:
-            for org_id, followers in everybody.items():
-                found |= reaches(connection, org_id, sorted({follower.who.token_id for follower in followers}))
+    def _pages(self, org_id: OrganizationId, behind: Sequence[Follower], until: Position) -> list[Page]:
+        asks = [Ask(follower.who.user_id, follower.position, follower.limit) for follower in behind]
+        options = {"postgresql_readonly": True, "isolation_level": "REPEATABLE READ"}
+        with self._engine.connect().execution_options(**options) as connection:
+            return read_for_each(connection, org_id, asks, until)
+
+    def _reaches(self, everybody: ByOrganization) -> dict[OrganizationId, Mapping[TokenId, Reach]]:
+        """What may be read by whom; an organization that cannot be asked now is left out, and asked again."""
+        found: dict[OrganizationId, Mapping[TokenId, Reach]] = {}
+        for org_id, followers in everybody.items():
+            token_ids = sorted({follower.who.token_id for follower in followers})
+            with suppress(SQLAlchemyError), self._engine.connect() as connection:
+                found[org_id] = reaches(connection, org_id, token_ids)
         return found

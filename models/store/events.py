@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Engine, text
 
-from models.identifiers import OrganizationId
 from models.store.commits import StoredCommit
 from models.store.locks import DraftRow
 from models.store.transaction import Transaction
@@ -19,6 +18,10 @@ class Position:
     epoch: str
     xid: int
     id: int
+
+    def is_before(self, other: "Position") -> bool:
+        """Whether there may be events after it, up to the other one of the same epoch."""
+        return (self.xid, self.id) < (other.xid, other.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,32 +121,6 @@ def append_project_commits(tx: Transaction, commits: Sequence[StoredCommit]) -> 
             "now": tx.now,
         },
     )
-
-
-READ = text("""
-    select e.xid::text, e.id, e.kind, e.resource_type, e.resource_id, e.project_id, e.user_id, e.version, e.at
-    from events e
-    where e.org_id = :org_id
-      and e.xid < pg_snapshot_xmin(pg_current_snapshot())
-      and (e.xid, e.id) > (cast(:xid as text)::xid8, :id)
-    order by e.xid, e.id
-    limit :limit
-""")
-
-
-def read_events(connection: Connection, org_id: OrganizationId, after: Position, limit: int) -> list[FeedEvent]:
-    """The next events of an organization in commit order; at most `limit`, fewer while transactions are open."""
-    rows = connection.execute(READ, {"org_id": org_id, "xid": str(after.xid), "id": after.id, "limit": limit})
-    return [
-        FeedEvent(Position(after.epoch, int(xid), number), kind, rtype, rid, project, user, version, at)
-        for xid, number, kind, rtype, rid, project, user, version, at in rows
-    ]
-
-
-def beginning(connection: Connection) -> Position:
-    """The position before the first event of the present epoch."""
-    epoch = connection.execute(text("select epoch from feed_epochs order by started_at desc limit 1")).scalar_one()
-    return Position(epoch, 0, 0)
 
 
 def feed_lag_s(engine: Engine) -> float:

@@ -1,17 +1,35 @@
-"""The change feed never skips, whatever order transactions commit in (architecture.md §3)."""
+"""The change feed never skips, whatever order transactions commit in, and is read in bounded looks."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+import pytest
 from sqlalchemy import Connection, Engine, text
 
 from activities.closing import close_user_work
-from models.store.events import FeedEvent, Position, append_event, beginning, read_events
+from activities.comments import add_comment
+from models.identifiers import UserId
+from models.store import feed_pages
+from models.store.events import FeedEvent, Position, append_event
+from models.store.feed import feed_of, latest_positions
+from models.store.feed_pages import Ask, Page, read_draft_feed, read_feed, read_for_each
 from models.store.idempotency import RequestKey, claim_key, keep_answer
 from models.store.locks import lock_coordination
 from tests.commands import a_review, a_submit, carried_out, published
-from tests.rows import Somewhere, a_draft, a_member, acting, an_organization, creates, current
+from tests.policies import has_path_owners
+from tests.rows import (
+    Somewhere,
+    a_draft,
+    a_member,
+    a_user,
+    acting,
+    an_organization,
+    creates,
+    current,
+    execute,
+    with_state,
+)
 
 
 def names(events: list[FeedEvent]) -> list[str]:
@@ -23,9 +41,18 @@ def tell(place: Somewhere, name: str) -> None:
         append_event(tx, "test", "test", name)
 
 
-def read(place: Somewhere, after: Position | None = None, limit: int = 100) -> list[FeedEvent]:
+def read(
+    place: Somewhere, after: Position | None = None, limit: int = 100, *, reader: UserId | None = None
+) -> list[FeedEvent]:
+    return read_page(place, after, limit, reader=reader).events
+
+
+def read_page(
+    place: Somewhere, after: Position | None = None, limit: int = 100, *, reader: UserId | None = None
+) -> Page:
     with place.engine.connect() as connection:
-        return read_events(connection, place.org_id, after or beginning(connection), limit)
+        start = after or feed_of(connection, place.org_id).floor
+        return read_feed(connection, place.org_id, reader or place.owner, start, limit)
 
 
 def insert(connection: Connection, place: Somewhere, name: str) -> None:
@@ -109,8 +136,8 @@ def test_a_publication_tells_of_its_commits_drafts_and_review_by_ids_and_version
     ]
 
 
-def told_of(place: Somewhere, draft_id: str) -> list[tuple[str, int | None]]:
-    return [(event.kind, event.version) for event in read(place) if event.resource_id == draft_id]
+def told_of(place: Somewhere, draft_id: str, author: UserId | None = None) -> list[tuple[str, int | None]]:
+    return [(event.kind, event.version) for event in read(place, reader=author) if event.resource_id == draft_id]
 
 
 def test_a_base_that_moves_is_told_with_the_version_that_stays(engine: Engine) -> None:
@@ -133,7 +160,7 @@ def test_what_a_deleted_user_leaves_is_told_at_the_versions_it_has(engine: Engin
     with acting(place) as tx:
         lock_coordination(tx.connection, tx.org_id)
         close_user_work(tx, author)
-    assert told_of(place, draft.draft_id)[-1] == ("draft.discarded", current(place, draft).version)
+    assert told_of(place, draft.draft_id, author)[-1] == ("draft.discarded", current(place, draft).version)
     assert current(place, draft).status == "discarded"
 
 
@@ -190,3 +217,89 @@ def test_what_many_tell_under_the_coordination_row_is_read_in_the_order_of_its_l
     drawn_under_the_lock = [event.position.id for event in read(place, limit=1_000)]
     assert len(drawn_under_the_lock) == 150
     assert drawn_under_the_lock == sorted(drawn_under_the_lock)
+
+
+def tell_often(place: Somewhere, count: int, user_id: UserId) -> None:
+    """Tell one user so much that others are not told."""
+    execute(
+        place,
+        """
+        insert into events (org_id, kind, resource_type, resource_id, user_id, at)
+        select :o, 'test', 'test', cast(n as text), :user_id, now() from generate_series(1, :count) as n
+        """,
+        user_id=user_id,
+        count=count,
+    )
+
+
+def test_who_may_see_little_of_a_long_feed_comes_on_page_by_page(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed_pages, "LOOK", 100)
+    monkeypatch.setattr(feed_pages, "LOOKING_S", 0.0)
+    place = an_organization(engine)
+    member = a_user(place)
+    tell_often(place, 250, place.owner)
+    tell(place, "for all")
+    first = read_page(place, reader=member)
+    second = read_page(place, first.position, reader=member)
+    third = read_page(place, second.position, reader=member)
+    assert [names(page.events) for page in (first, second, third)] == [[], [], ["for all"]]
+    assert read_page(place, third.position, reader=member) == Page([], third.position)
+
+
+def test_a_request_goes_on_looking_while_there_is_time(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feed_pages, "LOOK", 100)
+    place = an_organization(engine)
+    member = a_user(place)
+    tell(place, "before")
+    tell_often(place, 250, place.owner)
+    tell(place, "after")
+    assert names(read(place, reader=member)) == ["before", "after"]
+
+
+def test_all_who_wait_share_what_one_look_may_read(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feed_pages, "LOOK", 400)
+    place = an_organization(engine)
+    members = [a_user(place) for _ in range(4)]
+    start = read_page(place).position
+    tell_often(place, 250, place.owner)
+    tell(place, "for all")
+    with engine.connect() as connection:
+        until = latest_positions(connection, [place.org_id], start.epoch)[place.org_id]
+        asks = [Ask(each, start, 10) for each in members]
+        reached = []
+        while asks[0].after != until:
+            pages = read_for_each(connection, place.org_id, asks, until)
+            asks = [replace(ask, after=page.position) for ask, page in zip(asks, pages, strict=True)]
+            reached.append([names(page.events) for page in pages])
+    assert reached == [[[]] * 4, [[]] * 4, [["for all"]] * 4]
+
+
+def test_own_drafts_are_looked_for_among_own_events_alone(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feed_pages, "LOOK", 100)
+    monkeypatch.setattr(feed_pages, "LOOKING_S", 0.0)
+    place = an_organization(engine)
+    author = a_member(place)
+    start = read_page(place).position
+    tell_often(place, 250, place.owner)
+    draft = a_draft(place, author=author)
+    with engine.connect() as connection:
+        page = read_draft_feed(connection, place.org_id, author, start, 10)
+    assert names(page.events) == [draft.draft_id]
+
+
+def test_path_owners_are_told_of_the_reviews_and_comments_that_they_may_read(engine: Engine) -> None:
+    place = an_organization(engine)
+    owner, stranger = a_user(place), a_user(place)
+    has_path_owners(place, {"docs/**": [owner]})
+    touching = a_review(place, a_draft(place, creates("docs/a.md")))
+    hidden = a_review(place, a_draft(place, creates("b.md")))
+    with acting(place) as tx:
+        remarks = [add_comment(tx, each, body="x", anchor=None).comment_id for each in (touching, hidden)]
+    told = {event.resource_id for event in read(place, reader=owner)}
+    assert told >= {touching, remarks[0]}
+    assert told.isdisjoint({hidden, remarks[1], place.project_id})
+    assert {touching, remarks[0]}.isdisjoint(names(read(place, reader=stranger)))
+    with_state(place, place.project_id, "deleted")
+    assert {touching, remarks[0]}.isdisjoint(names(read(place, reader=owner)))

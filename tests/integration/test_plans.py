@@ -21,8 +21,8 @@ from models.store.coordination import coordinate
 from models.store.deltas import compare, delta_parts
 from models.store.draft_views import draft_result
 from models.store.effective import list_effective
-from models.store.events import Position, beginning, read_events
-from models.store.feed import Ask, latest_positions, read_draft_feed, read_feed, read_for_each
+from models.store.feed import feed_of, latest_positions
+from models.store.feed_pages import Ask, read_draft_feed, read_feed, read_for_each
 from models.store.history import list_changes
 from models.store.memories import each_at, memories_at_paths, states_at
 from models.store.operations import claim_due
@@ -240,13 +240,12 @@ def test_what_is_read_of_a_large_organization_touches_few_rows(library: Library,
         list_memories(connection, place.org_id, status="archived", after=None, limit=50)
         read_memory(connection, place.org_id, ids[500])
         list_commits(connection, place.org_id, None, before=None, limit=20)
-        start = beginning(connection)
-        first = read_events(connection, place.org_id, start, 20)
-        read_events(connection, place.org_id, Position(start.epoch, first[-1].position.xid, first[-1].position.id), 20)
-        read_feed(connection, place.org_id, place.owner, first[0].position, 20)
-        read_draft_feed(connection, place.org_id, place.owner, first[0].position, 20)
+        start = feed_of(connection, place.org_id).floor
+        first = read_feed(connection, place.org_id, place.owner, start, 20)
+        read_feed(connection, place.org_id, place.owner, first.position, 20)
+        read_draft_feed(connection, place.org_id, place.owner, first.position, 20)
         latest = latest_positions(connection, [place.org_id], start.epoch)[place.org_id]
-        read_for_each(connection, place.org_id, [Ask(place.owner, first[0].position, 20)] * 3, latest)
+        read_for_each(connection, place.org_id, [Ask(place.owner, first.position, 20)] * 3, latest)
         claim_due(connection, limit=10, first_retry_s=5, max_retry_s=30)
         connection.rollback()
     assert len(work.rows) > 10

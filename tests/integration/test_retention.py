@@ -15,7 +15,8 @@ from models.identifiers import DraftId
 from models.rules.candidates import candidate_id_of
 from models.rules.conflicts import ENGINE
 from models.settings import Settings
-from models.store.feed import feed_of, read_feed
+from models.store.feed import feed_of
+from models.store.feed_pages import read_feed
 from models.store.import_views import import_body
 from models.store.imports import insert_import, stage_files
 from tests.commands import a_merge, a_review, attempted, carried_out, problem_of, published
@@ -46,7 +47,7 @@ def aged(place: Somewhere, table: str, column: str, by: str) -> None:
 def told(place: Somewhere) -> list[str]:
     with place.engine.connect() as connection:
         start = feed_of(connection, place.org_id).floor
-        return [event.kind for event in read_feed(connection, place.org_id, place.owner, start, 1_000)]
+        return [event.kind for event in read_feed(connection, place.org_id, place.owner, start, 1_000).events]
 
 
 def a_key(place: Somewhere, key: str, age: str) -> None:

@@ -12,7 +12,8 @@ from sqlalchemy import Engine, create_engine, text
 
 from models.database import sqlalchemy_url
 from models.identifiers import OrganizationId
-from models.store.events import beginning, read_events
+from models.store.feed import feed_of
+from models.store.feed_pages import read_feed
 from models.store.verification.organization import verify
 from models.store.verification.snapshot import Snapshot, reading
 from tests.commands import published
@@ -192,8 +193,9 @@ def test_followers_do_not_wait_for_a_verification(engine: Engine) -> None:
         verify(connection, place.org_id)
         published(place, creates("1.md"))
         with acting(place) as tx:
-            seen = read_events(tx.connection, place.org_id, beginning(tx.connection), limit=100)
-    assert "commit.published" in [event.kind for event in seen]
+            start = feed_of(tx.connection, place.org_id).floor
+            seen = read_feed(tx.connection, place.org_id, place.owner, start, limit=100)
+    assert "commit.published" in [event.kind for event in seen.events]
 
 
 def test_a_verification_changes_nothing_and_leaves_the_pool_its_time_outs(engine: Engine) -> None:
