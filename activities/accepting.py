@@ -16,7 +16,7 @@ from models.store.archived import last_states
 from models.store.draft_bases import standing_at, starting_states
 from models.store.draft_views import read_contents
 from models.store.drafts import NewDraftOperation, append_operations
-from models.store.locks import DraftRow
+from models.store.locks import DraftRow, keep_selection
 from models.store.memories import heads
 from models.store.projections import selects
 from models.store.transaction import Transaction
@@ -190,6 +190,9 @@ def _require_selected(
             restored.add(memory_id)
         elif memory_id in base and memory_id not in restored and not is_provisional(memory_id):
             existing.setdefault(memory_id, index)
+    if not existing:
+        return
+    keep_selection(tx.connection, tx.org_id, draft.project_id)
     unselected = existing.keys() - selects(tx.connection, tx.org_id, draft.project_id, existing)
     unselected &= heads(tx.connection, tx.org_id, unselected).keys()
     for memory_id, index in existing.items():

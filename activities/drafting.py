@@ -1,6 +1,7 @@
 """Drafts of one author: made, appended to, retitled and discarded, each at once and all or nothing (publication.md §2).
 
-An append locks its Draft and nothing else; whatever it cannot know for sure is asked again at submission.
+An append locks its Draft, and keeps what it targets selected; whatever it cannot know for sure is asked again at
+submission.
 """
 
 from collections.abc import Sequence

@@ -16,7 +16,7 @@ from models.schemas.commits import SelectionBody
 from models.store.access import require_project
 from models.store.audit import record_audit
 from models.store.events import append_project_commits
-from models.store.locks import OrganizationRefRow, lock_coordination, lock_project
+from models.store.locks import OrganizationRefRow, lock_coordination, lock_project, lock_selection
 from models.store.operations import StoredOperation
 from models.store.projections import (
     CommitCause,
@@ -113,7 +113,10 @@ def _duplicates(memory_ids: Sequence[MemoryId]) -> list[Problem]:
 
 
 def _in_use(tx: Transaction, project_id: ProjectId, removed: set[MemoryId]) -> list[Problem]:
-    holder = drafts_targeting(tx.connection, tx.org_id, project_id, removed) if removed else None
+    if not removed:
+        return []
+    lock_selection(tx.connection, tx.org_id, project_id)
+    holder = drafts_targeting(tx.connection, tx.org_id, project_id, removed)
     if holder is None:
         return []
     return [
