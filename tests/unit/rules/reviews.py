@@ -5,10 +5,10 @@ from collections.abc import Collection, Mapping, Sequence
 from models.errors import Problem
 from models.identifiers import DraftId, MemoryId
 from models.rules.conflicts import Conflict
-from models.rules.evaluation import Confirmed, Evaluation, ProposedDraft, Surroundings
+from models.rules.evaluation import Confirmed, Evaluation, Fits, ProposedDraft, Surroundings
 from models.rules.folding import Action, DraftOperation
 from models.rules.hashes import body_of
-from models.rules.review import evaluate
+from models.rules.review import evaluate, fits_anyhow
 from models.rules.states import MemoryState, State
 from tests.unit.rules.examples import each_at, free_beside
 
@@ -70,6 +70,7 @@ def judge(
     taken: Collection[MemoryId] = (),
     elsewhere: Mapping[MemoryId, MemoryState] | None = None,
     confirmed: Confirmed | None = None,
+    fits: Fits = fits_anyhow,
 ) -> Evaluation:
     """Evaluate against Current; `base` is what stood at THEN, the same as Current unless said otherwise."""
     versions = {NOW: current, THEN: current if base is None else base}
@@ -94,6 +95,7 @@ def judge(
             elsewhere=elsewhere or {},
         ),
         confirmed or {},
+        fits,
     )
 
 

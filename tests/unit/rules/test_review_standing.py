@@ -1,3 +1,5 @@
+from collections.abc import Mapping
+
 import pytest
 
 from models.errors import JsonValue
@@ -242,6 +244,25 @@ def test_what_a_sibling_creates_may_be_stood_on_but_not_be_missing() -> None:
     drafts = [a_draft("first", create(NEW, "new.md")), a_draft("second", edit(NEW), overlay=overlay)]
     assert judge(drafts, {}).blockers == []
     assert codes(judge(drafts[1:], {})) == ["target_missing"]
+
+
+def test_what_is_confirmed_is_held_once_in_order_against_what_the_drafts_before_come_to() -> None:
+    def said(description: str) -> State:
+        return a_state("one.md", description=description)
+
+    drafts = [a_draft(name, describe(ONE, name), base=THEN) for name in (FIRST, SECOND, THIRD)]
+    confirmed = {name: {ONE: said(f"{name}, chosen")} for name in (FIRST, SECOND, THIRD)}
+    asked: list[tuple[DraftId, State]] = []
+
+    def fits(draft_id: DraftId, met: Mapping[MemoryId, State]) -> bool:
+        asked.append((draft_id, met[ONE]))
+        return draft_id != SECOND
+
+    base, current = {ONE: a_state("one.md", description="was")}, {ONE: a_state("one.md", description="is")}
+    evaluation = judge(drafts, current, base=base, confirmed=confirmed, fits=fits)
+    assert asked == [(FIRST, said("is")), (SECOND, said("first, chosen")), (THIRD, said("second"))]
+    assert (evaluation.outrun, evaluation.needs_reconciliation) == ([SECOND], {SECOND})
+    assert evaluation.states == {ONE: said("third, chosen")}
 
 
 def test_before_it_is_submitted_a_draft_may_build_on_what_another_one_creates() -> None:
