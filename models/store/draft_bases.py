@@ -7,8 +7,9 @@ from sqlalchemy import Connection, text
 from models.identifiers import DraftId, MemoryId, OrganizationId, is_provisional
 from models.rules.states import Body, MemoryState, State
 from models.store.locks import DraftRow
-from models.store.memories import memories_at_paths, states_at
+from models.store.memories import states_at
 from models.store.provisional import made_elsewhere
+from models.store.standing import memories_at_paths
 
 OVERLAYS = text("""
     select s.draft_id, s.memory_id, s.path, s.description, s.blob_id, b.content_hash

@@ -23,8 +23,8 @@ from models.store.coordination import coordinate
 from models.store.draft_bases import starting_states
 from models.store.drafts import StoredDraftOperation, fold_operations, read_operations
 from models.store.locks import DraftRow
-from models.store.memories import occupants
 from models.store.provisional import creators_of
+from models.store.standing import occupants
 
 
 def draft_items(connection: Connection, org_id: OrganizationId, drafts: Sequence[DraftRow]) -> list[DraftListItem]:

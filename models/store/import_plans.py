@@ -10,8 +10,9 @@ from models.rules.importing import plan_files
 from models.rules.paths import path_key
 from models.rules.states import Body
 from models.store.locks import ImportRow
-from models.store.memories import given_ids, heads, memories_at_keys, occupants, states_at
+from models.store.memories import given_ids, heads, states_at
 from models.store.projections import projected_at, selected_ids, selects
+from models.store.standing import memories_at_keys, occupants
 from models.store.transaction import Transaction
 
 

@@ -13,10 +13,11 @@ from models.rules.states import MemoryState, State
 from models.store.draft_bases import read_overlays
 from models.store.drafts import fold_operations
 from models.store.locks import DraftRow
-from models.store.memories import each_at, free_paths, given_ids, heads, last_changed, occupants
+from models.store.memories import each_at, given_ids, heads, last_changed
 from models.store.merge_texts import TextReader, bodies_to_merge
 from models.store.projections import selects
 from models.store.provisional import NOTHING_ELSEWHERE, Elsewhere
+from models.store.standing import free_paths, occupants
 
 NO_TEXTS: Mapping[BlobId, str] = {}
 

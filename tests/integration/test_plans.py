@@ -24,11 +24,12 @@ from models.store.effective import list_effective
 from models.store.feed import feed_of, latest_positions
 from models.store.feed_pages import Ask, read_draft_feed, read_feed, read_for_each
 from models.store.history import list_changes
-from models.store.memories import each_at, memories_at_paths, states_at
+from models.store.memories import each_at, states_at
 from models.store.operations import claim_due
 from models.store.org_memories import list_memories, read_memory
 from models.store.past import Point, list_memories_then, point_of_time, read_memory_then
 from models.store.snapshots import snapshot_parts
+from models.store.standing import memories_at_paths
 from tests.commands import a_merge, a_review, attempted, merged, result_of, selected
 from tests.databases import a_database
 from tests.imports import a_file, an_import, imported, row_of_import

@@ -17,10 +17,11 @@ from models.rules.states import MemoryState
 from models.store.draft_bases import standing_at, starting_states
 from models.store.effective import list_effective
 from models.store.locks import DraftRow
-from models.store.memories import each_at, free_paths, last_changed
+from models.store.memories import each_at, last_changed
 from models.store.merge_texts import TEXTS, TextReader
 from models.store.provisional import NOTHING_ELSEWHERE, made_beside
 from models.store.review_evaluation import evaluate_drafts
+from models.store.standing import free_paths
 from tests.commands import published
 from tests.rows import (
     Somewhere,
