@@ -29,7 +29,7 @@ def add_submission(tx: Transaction, scene: Scene, drafts: Sequence[DraftRow]) ->
     """
     evaluation = evaluate_drafts(tx.connection, tx.org_id, scene.review.project_id, scene.ref.version, drafts)
     review = replace_submission(tx, scene.review, evaluation)
-    store_submission(tx, review, [Member(draft.draft_id, draft.version) for draft in drafts], evaluation)
+    store_submission(tx, review, [Member(draft.draft_id, draft.version, draft.title) for draft in drafts], evaluation)
     record_review(tx, review, "rebased", before_hash=scene.review.result_hash)
 
 
@@ -43,7 +43,7 @@ def take_out_draft(tx: Transaction, scene: Scene, draft_id: DraftId) -> None:
     evaluation = evaluate_drafts(tx.connection, tx.org_id, scene.review.project_id, scene.ref.version, drafts)
     add_to_timeline(tx, scene.review.review_id, "draft_discarded", submission=scene.review.submission, reason=draft_id)
     review = replace_submission(tx, scene.review, evaluation)
-    members = [Member(draft.draft_id, draft.version) for draft in drafts]
+    members = [Member(draft.draft_id, draft.version, draft.title) for draft in drafts]
     store_submission(tx, review, members, evaluation)
     append_event(
         tx, "review.draft_discarded", "review", review.review_id, project_id=review.project_id, version=review.version

@@ -197,6 +197,6 @@ def _record_submission(
     newly = [draft for draft in drafts if draft.status == "open"]
     set_status(tx, [draft.draft_id for draft in newly], "submitted", review_id=review.review_id)
     tell_drafts(tx, newly, "submitted")
-    members = [Member(draft.draft_id, draft.version + (draft.status == "open")) for draft in drafts]
+    members = [Member(draft.draft_id, draft.version + (draft.status == "open"), draft.title) for draft in drafts]
     store_submission(tx, review, members, evaluation)
     record_review(tx, review, event)

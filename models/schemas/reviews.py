@@ -179,7 +179,10 @@ class UpdateComment(Input):
 
 
 class ReviewDraft(BaseModel):
-    """A member of a Review, at its version in the latest submission."""
+    """A member of a Review, at its version and with its title in the latest submission.
+
+    `freshness` and `reconciliation` are null unless this Review holds the Draft now.
+    """
 
     draft_id: str
     draft_version: int

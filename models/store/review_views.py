@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import Connection, text
 
 from models.errors import NotFound
-from models.identifiers import BlobId, OrganizationId, ReviewId
+from models.identifiers import BlobId, DraftId, OrganizationId, ReviewId
 from models.rules.evaluation import Evaluation
 from models.schemas.drafts import Coordination, MemoryDifference
 from models.schemas.reviews import (
@@ -62,14 +62,13 @@ def review_items(connection: Connection, org_id: OrganizationId, reviews: Sequen
     approvals = approvals_of(connection, org_id, review_ids)
     shown = {review.review_id: members.get((review.review_id, review.submission), ()) for review in reviews}
     drafts = drafts_by_id(connection, org_id, {member.draft_id for latest in shown.values() for member in latest})
-    coordination = coordinate(connection, org_id, list(drafts.values()))
+    coordination = coordinate(connection, org_id, [draft for draft in drafts.values() if draft.review_id in shown])
     names = set(ReviewListItem.model_fields) - {"drafts", "submissions", "approvals"}
     return [
         ReviewListItem(
             **{name: getattr(review, name) for name in names},
             drafts=[
-                _member(drafts[member.draft_id], member, coordination[member.draft_id])
-                for member in shown[review.review_id]
+                _member(review, drafts[member.draft_id], member, coordination) for member in shown[review.review_id]
             ],
             submissions=submissions.get(review.review_id, []),
             approvals=[
@@ -81,14 +80,19 @@ def review_items(connection: Connection, org_id: OrganizationId, reviews: Sequen
     ]
 
 
-def _member(draft: DraftRow, member: Member, coordination: Coordination | None) -> ReviewDraft:
+def _member(
+    review: ReviewRow, draft: DraftRow, member: Member, coordination: Mapping[DraftId, Coordination | None]
+) -> ReviewDraft:
+    """A Draft as it was submitted; how it stands is its author's alone once the Review holds it no more."""
+    held = draft.status == "submitted" and draft.review_id == review.review_id
+    standing = coordination[draft.draft_id] if held else None
     return ReviewDraft(
         draft_id=draft.draft_id,
         draft_version=member.draft_version,
-        title=draft.title,
+        title=member.title,
         status=draft.status,
-        freshness=coordination.freshness if coordination else None,
-        reconciliation=coordination.reconciliation if coordination else None,
+        freshness=standing.freshness if standing else None,
+        reconciliation=standing.reconciliation if standing else None,
     )
 
 

@@ -1,7 +1,7 @@
 """Immutable submissions of Reviews: their Drafts and the states that they propose."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from sqlalchemy import Connection, text
 
@@ -15,10 +15,11 @@ from models.store.transaction import Transaction
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A Draft of a submission, in the Review's order."""
+    """A Draft of a submission as it was then, in the Review's order."""
 
     draft_id: DraftId
     draft_version: int
+    title: str
 
 
 # By arrays: row by row, the tens of thousands of an import took longer than all else of its submission.
@@ -55,7 +56,7 @@ def insert_submission(
         number: the submission's number, from 1.
         result_hash: the hash of `states`.
         project_id: for which project creates will be selected.
-        members: the Drafts with their versions, in the Review's order.
+        members: the Drafts with their versions and titles, in the Review's order.
         states: final states by provisional or existing id.
         bases: the same at the Drafts' bases.
         created: the final ids of what the Drafts create.
@@ -72,13 +73,11 @@ def insert_submission(
     if members:
         tx.connection.execute(
             text("""
-                insert into review_submission_drafts (org_id, review_id, number, position, draft_id, draft_version)
-                values (:org_id, :review_id, :number, :position, :draft_id, :draft_version)
+                insert into review_submission_drafts
+                    (org_id, review_id, number, position, draft_id, draft_version, title)
+                values (:org_id, :review_id, :number, :position, :draft_id, :draft_version, :title)
             """),
-            [
-                scope | {"position": position, "draft_id": member.draft_id, "draft_version": member.draft_version}
-                for position, member in enumerate(members)
-            ],
+            [scope | asdict(member) | {"position": position} for position, member in enumerate(members)],
         )
     ends = [final_id(memory_id) for memory_id in states]
     tx.connection.execute(
@@ -106,14 +105,14 @@ def members_of(
     """The Drafts of every submission of Reviews, by (Review, number) and in order."""
     rows = connection.execute(
         text("""
-            select review_id, number, draft_id, draft_version from review_submission_drafts
+            select review_id, number, draft_id, draft_version, title from review_submission_drafts
             where org_id = :org_id and review_id = any(:review_ids) order by review_id, number, position
         """),
         {"org_id": org_id, "review_ids": list(review_ids)},
     )
     found: dict[tuple[ReviewId, int], list[Member]] = {}
     for row in rows:
-        found.setdefault((row.review_id, row.number), []).append(Member(row.draft_id, row.draft_version))
+        found.setdefault((row.review_id, row.number), []).append(Member(row.draft_id, row.draft_version, row.title))
     return found
 
 
@@ -121,9 +120,9 @@ def latest_members(connection: Connection, review: ReviewRow) -> list[Member]:
     """The Drafts of a Review's latest submission, in order."""
     rows = connection.execute(
         text("""
-            select draft_id, draft_version from review_submission_drafts
+            select draft_id, draft_version, title from review_submission_drafts
             where org_id = :org_id and review_id = :review_id and number = :number order by position
         """),
         {"org_id": review.org_id, "review_id": review.review_id, "number": review.submission},
     )
-    return [Member(row.draft_id, row.draft_version) for row in rows]
+    return [Member(row.draft_id, row.draft_version, row.title) for row in rows]

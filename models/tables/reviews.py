@@ -68,7 +68,7 @@ class ReviewSubmission(SQLModel, table=True):
 
 
 class ReviewSubmissionDraft(SQLModel, table=True):
-    """A Draft of a submission, at its version then, in the Review's order."""
+    """A Draft of a submission, at its version and with its title then, in the Review's order."""
 
     __tablename__ = "review_submission_drafts"
     __table_args__ = (
@@ -82,6 +82,7 @@ class ReviewSubmissionDraft(SQLModel, table=True):
     position: int = Field(primary_key=True)
     draft_id: str = ident()
     draft_version: int
+    title: str = Field(default="", sa_type=Text, sa_column_kwargs={"server_default": ""})
 
 
 class ReviewSubmissionState(SQLModel, table=True):

@@ -21,6 +21,7 @@ from tests.proposals import (
     a_review,
     all_items,
     append,
+    at_version,
     creates,
     decide,
     deletes,
@@ -35,7 +36,9 @@ from tests.proposals import (
     resubmit,
     submit,
     updates,
+    withdraw,
 )
+from tests.reconciliation_over_http import make_candidate
 
 pytestmark = pytest.mark.usefixtures("worker")
 
@@ -258,6 +261,53 @@ def test_deleting_a_user_withdraws_the_users_reviews(api: Client) -> None:
     closed = reread(organization.owner, review)
     assert (closed["status"], closed["closed_reason"]) == ("withdrawn", "user_deleted")
     assert [draft["status"] for draft in listed(closed, "drafts")] == ["discarded"]
+
+
+@pytest.mark.parametrize("ending", ["withdrawn", "rejected"])
+def test_what_becomes_of_a_draft_after_its_review_is_seen_by_its_author_alone(api: Client, ending: str) -> None:
+    organization, project_id = a_place(api)
+    author, colleague = a_member(organization, project_id).client, a_member(organization, project_id).client
+    (known,) = published(organization.owner, project_id, creates("a.md"))
+    draft = a_draft(author, project_id, updates(known, "mine\n"), title="As submitted")
+    review = a_review(author, draft)
+    ok(withdraw(author, review) if ending == "withdrawn" else decide(organization.owner, review, "rejected"))
+    path = f"/reviews/{review['review_id']}"
+    before, (listed_before,) = ok(colleague.get(path)), items(colleague.get("/reviews", status=ending))
+    draft = reread(author, draft)
+    ok(author.patch(f"/drafts/{draft['draft_id']}", {"title": "Private"}, headers=at_version(draft)))
+    ok(append(author, reread(author, draft), creates("secret.md")))
+    published(organization.owner, project_id, updates(known, "theirs\n"))
+    draft = reread(author, draft)
+    ok(make_candidate(author, draft))
+    assert inside(reread(author, draft), "coordination")["reconciliation"] == "conflicts"
+    after, (listed_after,) = ok(colleague.get(path)), items(colleague.get("/reviews", status=ending))
+    assert (_without(after, "mergeability"), listed_after) == (_without(before, "mergeability"), listed_before)
+    (shown,) = listed(after, "drafts")
+    assert (shown["title"], shown["status"], shown["freshness"], shown["reconciliation"]) == (
+        "As submitted",
+        "open",
+        None,
+        None,
+    )
+
+
+def test_a_draft_that_another_review_holds_now_shows_how_it_stands_in_that_one_alone(api: Client) -> None:
+    organization, project_id = a_place(api)
+    author = organization.owner
+    draft = a_draft(author, project_id, creates("a.md"), title="First")
+    withdrawn = a_review(author, draft)
+    ok(withdraw(author, withdrawn))
+    draft = reread(author, draft)
+    titled = ok(author.patch(f"/drafts/{draft['draft_id']}", {"title": "Second"}, headers=at_version(draft)))
+    holding = a_review(author, titled)
+    shown = {
+        review["review_id"]: [(each["title"], each["status"], each["freshness"]) for each in listed(review, "drafts")]
+        for review in items(author.get("/reviews"))
+    }
+    assert shown == {
+        withdrawn["review_id"]: [("First", "submitted", None)],
+        holding["review_id"]: [("Second", "submitted", "current")],
+    }
 
 
 def _without(body: Json, *names: str) -> Json:

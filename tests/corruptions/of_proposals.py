@@ -143,7 +143,7 @@ SUBMISSIONS = [
         "draft.review",
         WAITING,
         f"insert into review_submission_drafts"
-        f" select org_id, {TALKED_ABOUT}, 1, 1, draft_id, draft_version from review_submission_drafts"
+        f" select org_id, {TALKED_ABOUT}, 1, 1, draft_id, draft_version, title from review_submission_drafts"
         f" where org_id = :o and review_id = {APPROVED}",
         also="submission.replay",
     ),

@@ -133,6 +133,11 @@ def _reviews() -> None:
     op.add_column("review_submissions", sa.Column("org_version", sa.Integer(), server_default="0", nullable=False))
     for name in ("path_key", "base_path_key"):
         op.add_column("review_submission_states", sa.Column(name, sa.Text(collation="C"), nullable=True))
+    op.add_column("review_submission_drafts", sa.Column("title", sa.Text(), server_default="", nullable=False))
+    op.execute("""
+        update review_submission_drafts m set title = d.title
+        from drafts d where d.org_id = m.org_id and d.draft_id = m.draft_id
+    """)
 
 
 def _drafts() -> None:
@@ -213,6 +218,7 @@ def downgrade() -> None:
     op.drop_column("imports", "outcome")
     for name in ("base_path_key", "path_key"):
         op.drop_column("review_submission_states", name)
+    op.drop_column("review_submission_drafts", "title")
     op.drop_column("review_submissions", "org_version")
     op.drop_column("reviews", "publish_operation_id")
     op.drop_column("reviews", "reminded_submission")
