@@ -60,13 +60,17 @@ def _position(cursor: str, org_id: OrganizationId, field: str) -> Position:
     except (binascii.Error, ValueError):
         raise InvalidRequest.of(field, "malformed") from None
     match parts:
-        case [str() as fingerprint, str() as epoch, int() as xid, int() as number] if (
-            0 <= xid <= _MAX_XID and 0 <= number <= _MAX_ID
-        ):
+        case [str() as fingerprint, str() as epoch, int() as xid, int() as number] if _is_number(
+            xid, _MAX_XID
+        ) and _is_number(number, _MAX_ID):
             if fingerprint != _fingerprint(org_id):
                 raise InvalidRequest.of(field, "foreign")
             return Position(epoch, xid, number)
     raise InvalidRequest.of(field, "malformed")
+
+
+def _is_number(part: int, most: int) -> bool:
+    return not isinstance(part, bool) and 0 <= part <= most
 
 
 def _fingerprint(org_id: OrganizationId) -> str:

@@ -102,6 +102,19 @@ def test_a_cursor_that_is_none_is_refused(api: Client, cursor: str) -> None:
     assert refused_fields(stream) == {("Last-Event-ID", "malformed")}
 
 
+@pytest.mark.parametrize("truth", [True, False])
+@pytest.mark.parametrize("part", [2, 3])
+def test_a_cursor_with_a_truth_value_for_a_number_is_refused(api: Client, part: int, *, truth: bool) -> None:
+    organization, _ = a_place(api)
+    parts = json.loads(base64.urlsafe_b64decode(now(organization.owner) + "=="))
+    parts[part] = truth
+    cursor = base64.urlsafe_b64encode(json.dumps(parts).encode()).decode().rstrip("=")
+    assert refused_fields(organization.owner.get("/events", after=cursor)) == {("after", "malformed")}
+    assert refused_fields(organization.owner.get("/draft-events", cursor=cursor)) == {("cursor", "malformed")}
+    stream = organization.owner.get("/events/stream", headers={"Last-Event-ID": cursor})
+    assert refused_fields(stream) == {("Last-Event-ID", "malformed")}
+
+
 @pytest.mark.parametrize(("name", "value"), [("wait", "31"), ("wait", "-1"), ("limit", "0"), ("limit", "201")])
 def test_waits_and_pages_have_their_bounds(api: Client, name: str, value: str) -> None:
     organization, _ = a_place(api)
