@@ -1,5 +1,6 @@
 """Published Memory: what the organization holds to be true, now or as of a moment (publication.md §5)."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from api.answers import Answer, answer, etag
@@ -13,6 +14,7 @@ from models.identifiers import MemoryId
 from models.schemas.commits import MemoryBody
 from models.schemas.common import ListQuery, Page
 from models.schemas.memories import MemoriesPage, MemoriesQuery, MemoryChange, MemoryQuery, MemoryThen, Moment
+from models.store.commits import organization_ref
 from models.store.history import list_changes
 from models.store.org_memories import ListedMemory, list_memories, read_memory
 from models.store.past import BEGINNING, Point, list_memories_then, point_of_time, point_of_version, read_memory_then
@@ -29,33 +31,40 @@ def list_org_memories(call: Read) -> Answer:
 
 
 def _list_now(call: Read, query: MemoriesQuery) -> Page[MemoryBody]:
+    """The next pages are of the version of the first, so that whatever is renamed meanwhile is in one of them."""
     org_id = call.principal.org_id
-    paging = Paging(query, "org-memories", org_id, query.status, parts=2)
-    after = None if paging.after is None else (paging.after[0], paging.after[1])
+    paging = Paging(query, "org-memories", org_id, query.status, parts=3)
+    _, current = organization_ref(call.connection, org_id)
+    version = current if paging.after is None else _point_of_page(call, paging).version
+    if version != current:
+        return _page_then(call, query, paging, version)
+    after = None if paging.after is None else (paging.after[1], paging.after[2])
     rows = list_memories(call.connection, org_id, status=query.status, after=after, limit=paging.fetch)
-    return paging.page(
-        Page[MemoryBody],
-        rows,
-        show=lambda row: row.body,
-        position=lambda row: [row.path_key, row.body.memory_id],
-    )
+    return _page(paging, version, rows)
 
 
 def _list_then(call: Read, query: MemoriesQuery, at: Moment) -> MemoriesPage:
     """The next pages are of the version of the first, even where `at` was still to come."""
-    org_id = call.principal.org_id
-    paging = Paging(query, "org-memories-then", org_id, query.status, str(at), parts=3)
+    paging = Paging(query, "org-memories-then", call.principal.org_id, query.status, str(at), parts=3)
     point = _point(call, at) if paging.after is None else _point_of_page(call, paging)
-    after = ("", "") if paging.after is None else (paging.after[1], paging.after[2])
-    rows = list_memories_then(
-        call.connection, org_id, point.version, status=query.status, after=after, limit=paging.fetch
-    )
-
-    def position(row: ListedMemory) -> list[str]:
-        return [str(point.version), row.path_key, row.body.memory_id]
-
-    page = paging.page(Page[MemoryBody], rows, show=lambda row: row.body, position=position)
+    page = _page_then(call, query, paging, point.version)
     return MemoriesPage(items=page.items, next_cursor=page.next_cursor, commit_id=point.commit_id)
+
+
+def _page_then(call: Read, query: MemoriesQuery, paging: Paging, version: int) -> Page[MemoryBody]:
+    org_id = call.principal.org_id
+    after = ("", "") if paging.after is None else (paging.after[1], paging.after[2])
+    rows = list_memories_then(call.connection, org_id, version, status=query.status, after=after, limit=paging.fetch)
+    return _page(paging, version, rows)
+
+
+def _page(paging: Paging, version: int, rows: Sequence[ListedMemory]) -> Page[MemoryBody]:
+    return paging.page(
+        Page[MemoryBody],
+        rows,
+        show=lambda row: row.body,
+        position=lambda row: [str(version), row.path_key, row.body.memory_id],
+    )
 
 
 @routes.read("/org/memories/{memory_id}", answers=MemoryThen, query=MemoryQuery, etag=True)

@@ -5,7 +5,7 @@ A request schema derives from `Input` (strict, unknown members refused, no null 
 """
 
 import re
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Generic, TypeVar
 
 from pydantic import (
@@ -23,6 +23,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from models.rules.hashes import instant
+from models.rules.instants import read_instant
 from models.rules.names import MAX_NAME_CHARACTERS, broken_email_rule, broken_name_rule, broken_slug_rule, tidy_name
 
 MAX_PAGE = 200
@@ -116,8 +117,6 @@ Email = Annotated[str, AfterValidator(_email)]
 Slug = Annotated[str, AfterValidator(_slug)]
 """A slug: 1-100 of `a-z`, `0-9`, single hyphens."""
 
-RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
-
 
 def parse_instant(raw: object) -> datetime:
     """An RFC 3339 time with its offset, in UTC."""
@@ -125,12 +124,10 @@ def parse_instant(raw: object) -> datetime:
         raise broken("null")
     if not isinstance(raw, str):
         raise broken("type")
-    if not RFC_3339.fullmatch(raw):
+    read = read_instant(raw)
+    if read is None:
         raise broken("rfc_3339")
-    try:
-        return datetime.fromisoformat(raw.upper()).astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise broken("rfc_3339") from None
+    return read
 
 
 InstantInput = Annotated[datetime, BeforeValidator(parse_instant, json_schema_input_type=datetime)]

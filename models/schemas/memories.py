@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PlainValidator
 
+from models.rules.instants import read_instant
 from models.schemas.commits import MemoryBody, MemoryStatus, MemoryWithContent
-from models.schemas.common import FLAG, Instant, ListQuery, Optional, Output, Page, Query, broken, parse_instant
+from models.schemas.common import FLAG, Instant, ListQuery, Optional, Output, Page, Query, broken
 
 Moment = str | int | datetime
 """A commit by its id, a version by its number, or a time."""
@@ -23,7 +24,12 @@ def parse_moment(raw: object) -> Moment:
     if _COMMIT_ID.fullmatch(raw):
         return raw
     version = _VERSION.fullmatch(raw)
-    return int(version[1]) if version else parse_instant(raw)
+    if version:
+        return int(version[1])
+    read = read_instant(raw)
+    if read is None:
+        raise broken("not_a_moment")
+    return read
 
 
 At = Annotated[

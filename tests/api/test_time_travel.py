@@ -5,7 +5,19 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.client import Client, Json, a_project, an_organization, items, ok, problem, refused_fields
-from tests.proposals import a_place, all_items, creates, deletes, inside, listed, published, renames, select, updates
+from tests.proposals import (
+    a_place,
+    all_items,
+    creates,
+    deletes,
+    inside,
+    listed,
+    published,
+    renames,
+    restores,
+    select,
+    updates,
+)
 
 pytestmark = pytest.mark.usefixtures("worker")
 
@@ -78,19 +90,38 @@ def test_lists_hold_what_was_active_or_archived_then_by_path(api: Client) -> Non
         assert items(owner.get("/org/memories", at="v3", status=status)) == now
 
 
-def test_pages_are_of_the_version_of_the_first_whatever_is_published_meanwhile(api: Client) -> None:
+@pytest.mark.parametrize("as_of", ["now", "later"])
+def test_pages_are_of_the_version_of_the_first_whatever_is_published_meanwhile(api: Client, as_of: str) -> None:
     organization, project_id = a_place(api)
     owner = organization.owner
     ids = published(owner, project_id, *(creates(f"{number}.md") for number in range(5)))
     later = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
-    page = ok(owner.get("/org/memories", at=later, limit=2))
+    at = {"at": later} if as_of == "later" else {}
+    before = items(owner.get("/org/memories"))
+    page = ok(owner.request("GET", "/org/memories", query={"limit": 2, **at}))
     shown = listed(page, "items")
-    published(owner, project_id, renames(ids[4], "a.md"), deletes(ids[3]), creates("3a.md"))
+    published(owner, project_id, renames(ids[4], "!.md"), deletes(ids[3]), creates("3a.md"), updates(ids[2], "new\n"))
     while page["next_cursor"] is not None:
-        page = ok(owner.get("/org/memories", at=later, limit=2, cursor=str(page["next_cursor"])))
+        query: dict[str, str | int] = {"limit": 2, "cursor": str(page["next_cursor"]), **at}
+        page = ok(owner.request("GET", "/org/memories", query=query))
         shown += listed(page, "items")
-        assert page["commit_id"] == commits_of(owner)[1]["commit_id"]
-    assert [each["memory_id"] for each in shown] == ids
+        assert page.get("commit_id") == (commits_of(owner)[1]["commit_id"] if at else None)
+    assert shown == before
+
+
+def test_archived_memories_are_paged_as_of_the_first_page_too(api: Client) -> None:
+    organization, project_id = a_place(api)
+    owner = organization.owner
+    ids = published(owner, project_id, *(creates(f"{number}.md") for number in range(4)))
+    published(owner, project_id, *(deletes(memory_id) for memory_id in ids[:3]))
+    before = items(owner.get("/org/memories", status="archived"))
+    page = ok(owner.get("/org/memories", status="archived", limit=1))
+    shown = listed(page, "items")
+    published(owner, project_id, restores(ids[2]), deletes(ids[3]))
+    while page["next_cursor"] is not None:
+        page = ok(owner.get("/org/memories", status="archived", limit=1, cursor=str(page["next_cursor"])))
+        shown += listed(page, "items")
+    assert shown == before
 
 
 def test_before_the_first_publication_there_is_nothing_of_no_commit(api: Client) -> None:
@@ -133,8 +164,8 @@ def test_a_moment_that_never_was_is_not_found_and_no_moment_is_malformed(api: Cl
     for path in ("/org/memories", f"/org/memories/{known}"):
         for at in ("v2", "0" * 64, strange):
             problem(organization.owner.get(path, at=at), 404, "not_found")
-        for at in ("", "v0", "v01", "V1", "1", "0" * 63, "2026-01-01", "2026-01-01T00:00:00", "v" + "9" * 10):
-            assert {field for field, _ in refused_fields(organization.owner.get(path, at=at))} == {"at"}
+        for at in ("", "v0", "v01", "V1", "1", "0" * 63, "2026-01-01", "2026-01-01T00:00:00", "v" + "9" * 10, "A" * 64):
+            assert refused_fields(organization.owner.get(path, at=at)) == {("at", "not_a_moment")}
 
 
 def test_a_cursor_of_another_moment_is_refused(api: Client) -> None:
