@@ -108,12 +108,14 @@ class DraftPlay(Comparing):
         if asked.answer is None or asked.told is None:
             return
         self._compare_candidate(asked.answer, *asked.told)
-        states, resolved = chosen(asked.answer, choice)
+        made_for, (states, resolved) = draft.base, chosen(asked.answer, choice)
         confirming: Json = {**body, "candidate_id": asked.answer["candidate_id"]}
         confirming |= {"resolved_state": [*states]} if states else {}
 
         def foretell() -> tuple[str | None, tuple[Proposal, int]]:
             proposal, number = self.model.proposal_of(draft, resolved)
+            if draft.base != made_for:
+                return "candidate_stale", (proposal, number)
             crowded = draft.status == "submitted" and number in proposal.verdict.crowded
             return "path_collision" if crowded else None, (proposal, number)
 
@@ -136,8 +138,13 @@ class DraftPlay(Comparing):
     def _compare_candidate(self, candidate: Json, proposal: Proposal, number: int) -> None:
         verdict = proposal.verdict
         shown = {str(each["memory_id"]): each for each in listed(candidate, "memories")}
-        for name, told in (("draft", verdict.drafts), ("current", verdict.before), ("proposed", verdict.results)):
+        for name, told in (("draft", verdict.drafts), ("current", verdict.before)):
             same({memory: state_of(each[name]) for memory, each in shown.items()}, told[number], name)
+        agreed = verdict.results[number].keys() - verdict.contested[number]
+        same(
+            {memory: state_of(shown[memory]["proposed"]) for memory in agreed},
+            {memory: verdict.results[number][memory] for memory in agreed},
+        )
         contested = {str(each["memory_id"]) for each in listed(candidate, "conflicts")}
         assert verdict.contested[number] <= contested, candidate
         same(candidate["reconciliation"], "conflicts" if contested else "clean")

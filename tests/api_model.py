@@ -17,7 +17,10 @@ UNDECIDED = ("open", "approved")
 
 @dataclass(kw_only=True)
 class HeldDraft(ModelDraft):
-    """A Draft as the API shows it; `born_at` is the organization's version when it was made."""
+    """A Draft as the API shows it.
+
+    `born_at` is the organization's version when it was made; `kept` whether it kept its result when last compared.
+    """
 
     draft_id: str
     born_at: int
@@ -26,6 +29,7 @@ class HeldDraft(ModelDraft):
     version: int = 1
     status: str = "open"
     review: str | None = None
+    kept: bool = False
 
     def becomes(self, status: str, review: str | None = None) -> None:
         self.status, self.review, self.version = status, review, self.version + 1

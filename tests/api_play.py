@@ -52,9 +52,12 @@ class Play(DraftPlay):
             path = f"/reviews/{review.review_id}/submissions"
             body["expected_review_version"] = review.version
         client = self.people[drafts[0].author if review is None else review.author]
+        made_for = {number: drafts[number].base for number in confirmed}
 
         def foretell() -> tuple[str | None, Proposal]:
-            proposal = self.model.propose(drafts, confirmed)
+            fresh = {number: confirmed[number] for number, base in made_for.items() if drafts[number].base == base}
+            proposal = self.model.propose(drafts, fresh)
+            proposal.verdict.codes |= set() if fresh == confirmed else {"candidate_stale"}
             return self.model.submission_code(proposal, review), proposal
 
         outcome = self.expect(foretell, lambda: client.post(path, body, headers=WAIT), 201 if review is None else 200)

@@ -14,6 +14,7 @@ PRECEDENCE = (
     "operation_invalid",
     "target_missing",
     "memory_not_selected",
+    "candidate_stale",
     "reconciliation_required",
     "path_collision",
 )
@@ -145,7 +146,9 @@ def _judge_draft(model: Model, drafts: Sequence[ModelDraft], number: int, verdic
     verdict.made |= draft.creates | (draft.restores if confirmed is None else told_anew)
     verdict.before.append(before)
     verdict.drafts.append(folded.states)
-    verdict.results.append(results)
+    # A create that its author gives up is told no more; what was there before stays named.
+    dropped = {memory for memory in draft.creates if confirmed is not None and results[memory] is None}
+    verdict.results.append({memory: state for memory, state in results.items() if memory not in dropped})
     verdict.contested.append(contested_here)
     verdict.world = world
 

@@ -106,6 +106,17 @@ class Colleagues(RuleBasedStateMachine):
             memory, project = at[which % len(at)]
             self._publish(self._author(which), project, [step_of((2 + draw[0] % 4, 0, draw[2]), [memory])])
 
+    @precondition(lambda self: self.play.model.model.current)
+    @rule(who=numbers, which=numbers, chosen=st.lists(roomy_draws, min_size=2, max_size=3), choice=choices)
+    def compete(self, who: int, which: int, chosen: list[Draw], choice: int) -> None:
+        """Submit Drafts of one author together that change one Memory."""
+        author, project = self._author(who), self._project(who // 2)
+        at = sorted(self.play.model.installed(project))
+        if at:
+            steps = [step_of((2 + action % 4, 0, value), [at[which % len(at)]]) for action, _, value in chosen]
+            drafts = [self.play.open_draft(author, project, 0, [step]) for step in steps]
+            self.play.submit([draft for draft in drafts if draft is not None], choice)
+
     @precondition(lambda self: self.live())
     @rule(which=numbers, choice=choices)
     def rebase(self, which: int, choice: int) -> None:
@@ -123,15 +134,11 @@ class Colleagues(RuleBasedStateMachine):
         wanted = {memory for position, memory in enumerate(known) if mask >> position % 8 & 1}
         self.play.select(self.play.admins[0], self._project(which), wanted)
 
-    @precondition(lambda self: self.play.model.reviews)
     @rule(which=numbers, who=numbers)
-    def comment(self, which: int, who: int) -> None:
-        self.play.comment(self._review(which), self._author(who))
-
-    @rule()
-    def look_closely(self) -> None:
-        self.play.compare_details()
-        self.play.compare_projects()
+    def read_closely_and_comment(self, which: int, who: int) -> None:
+        self.look_closely()
+        if self.play.model.reviews:
+            self.play.comment(self._review(which), self._author(who))
 
     @invariant()
     def both_show_the_same(self) -> None:
@@ -145,6 +152,10 @@ class Colleagues(RuleBasedStateMachine):
             self.play.settle()
         self.look_closely()
         check_invariants(self.engine, OrganizationId(self.play.organization.organization_id))
+
+    def look_closely(self) -> None:
+        self.play.compare_details()
+        self.play.compare_projects()
 
     def live(self) -> list[HeldDraft]:
         return [draft for draft in self.play.model.drafts.values() if draft.status in LIVE]
