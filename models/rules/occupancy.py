@@ -4,12 +4,13 @@ Paths are walked in folder order (a folder directly before all that lies in it),
 collides with is on a stack of open folders: O(n log n) however many there are.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from models.identifiers import MemoryId
-from models.rules.paths import path_key
+from models.rules.paths import ancestor_keys, path_key
 from models.rules.states import State
 
 K = TypeVar("K")
@@ -84,6 +85,23 @@ def collisions_with(states: Mapping[MemoryId, State], occupants: Mapping[MemoryI
     return found
 
 
+def in_the_way(paths: Collection[str], standing: Mapping[K, str]) -> dict[str, list[K]]:
+    """By the key of each path, whatever stands there, above or below it, in folder order."""
+    placed = sorted((_as_folders(path_key(path)), occupant) for occupant, path in standing.items())
+    keys = [key for key, _ in placed]
+
+    def between(first: str, end: str) -> list[K]:
+        return [occupant for _, occupant in placed[bisect_left(keys, first) : bisect_left(keys, end)]]
+
+    found: dict[str, list[K]] = {}
+    for key in {path_key(path) for path in paths}:
+        folders = map(_as_folders, ancestor_keys(key))
+        above = [occupant for folder in folders for occupant in between(folder, folder + "\0")]
+        own = _as_folders(key)
+        found[key] = above + between(own, own + "\1")
+    return found
+
+
 def _places(states: Mapping[MemoryId, State]) -> list[_Place[MemoryId]]:
     return [
         _Place(path_key(state.path), memory_id, state.path) for memory_id, state in states.items() if state is not None
@@ -101,8 +119,12 @@ def _walk(places: Iterable[_Place[K]]) -> Iterator[tuple[_Place[K], list[_Place[
 
 
 def _folder_order(place: _Place[K]) -> tuple[str, K]:
-    # NUL sorts before every character of a path, so nothing comes between a folder and what lies in it.
-    return place.key.replace("/", "\0"), place.occupant
+    return _as_folders(place.key), place.occupant
+
+
+def _as_folders(key: str) -> str:
+    """NUL sorts before every character of a path, so nothing comes between a folder and what lies in it."""
+    return key.replace("/", "\0")
 
 
 def _collision(place: _Place[K], other: _Place[K]) -> Collision[K]:

@@ -3,14 +3,14 @@
 Looked at over the final state of the whole Review: what it moves away or deletes is in nobody's way.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from models.errors import PathCollision
 from models.identifiers import DraftId, MemoryId, final_id
 from models.rules.conflicts import Comparison, Conflict, ConflictCode, ContestedField, Other
 from models.rules.evaluation import Confirmed, Evaluation, Surroundings
-from models.rules.occupancy import Collision, collisions_with, collisions_within
+from models.rules.occupancy import collisions_within, in_the_way
 from models.rules.paths import path_key
 from models.rules.states import State
 
@@ -19,8 +19,8 @@ from models.rules.states import State
 class _Meeting:
     """A Memory that a Draft placed, and another one in its way.
 
-    `sibling` is the Draft that placed the other one, or an earlier one that touched it where Current has it; None: it
-    is there by Current alone.
+    `sibling` is the earlier Draft that placed the other one, or touched it where Current has it; None: it is there by
+    Current alone, or by the same Draft. `moved_in`: Current put it there since the Draft's base.
     """
 
     draft_id: DraftId
@@ -30,31 +30,37 @@ class _Meeting:
     other_id: MemoryId
     other_path: str
     sibling: DraftId | None = None
+    moved_in: bool = False
+
+    @property
+    def memory_ids(self) -> tuple[MemoryId, MemoryId]:
+        return self.memory_id, self.other_id
 
 
 def judge_places(evaluation: Evaluation, surroundings: Surroundings, confirmed: Confirmed) -> list[PathCollision]:
     """Make a conflict of every path that two Drafts take, or that was taken while a Draft fell behind.
 
     Returns:
-        The other ones: taken twice by one Draft, by a state that was to resolve a conflict, or from what stood there
-        when the Draft began.
+        The other ones: taken twice by one Draft and by nobody else, by a state that was to resolve a conflict, or from
+        what stood there when the Draft began.
     """
     placed, standing = _placed_and_standing(evaluation, surroundings, confirmed)
-    among_placed = [_among_placed(evaluation, collision) for collision in collisions_within(placed)]
-    with_standing = [_with_standing(evaluation, collision) for collision in collisions_with(placed, standing)]
-    siblings = {each for each in (*among_placed, *with_standing) if each.sibling not in (None, each.draft_id)}
-    moved_in = {
-        each for each in with_standing if each.other_id in surroundings.changed_since.get(each.base_version, ())
-    }
+    with_siblings = list(_with_siblings(evaluation, placed))
+    with_standing = list(_with_standing(evaluation, surroundings, placed, standing))
+    changing = [each for each in with_standing if each.sibling or each.moved_in]
+    asking = [each for each in (*with_siblings, *changing) if not _was_chosen(each, confirmed)]
+    evaluation.needs_reconciliation |= {each.draft_id for each in asking}
 
-    first = sorted(with_standing, key=lambda each: (each not in siblings, each not in moved_in))
-    meetings = [*among_placed, *_one_a_memory(first)]
-    open_to_choice = [each for each in meetings if each.sibling != each.draft_id and not _was_chosen(each, confirmed)]
-    evaluation.needs_reconciliation |= {each.draft_id for each in open_to_choice if each in siblings | moved_in}
-    conflicts = [each for each in open_to_choice if each.draft_id in evaluation.needs_reconciliation]
+    conflicts = [
+        each
+        for each in (*with_siblings, *with_standing)
+        if each.draft_id in evaluation.needs_reconciliation and not _was_chosen(each, confirmed)
+    ]
     _add_conflicts(evaluation, surroundings, conflicts)
-    left = set(meetings).difference(conflicts)
-    return [_problem(each) for each in meetings if each in left]
+    open_to_choice = {each.memory_id for each in conflicts}
+    within = [each for each in _within_drafts(evaluation, placed) if open_to_choice.isdisjoint(each.memory_ids)]
+    left = set(conflicts)
+    return [_problem(each) for each in (*with_siblings, *within, *with_standing) if each not in left]
 
 
 def _placed_and_standing(
@@ -80,38 +86,80 @@ def _placed_and_standing(
 
 
 def _was_chosen(meeting: _Meeting, confirmed: Confirmed) -> bool:
-    return meeting.memory_id in confirmed.get(meeting.draft_id, ())
+    """Whether a confirmed state brought it about: the Draft's own, or a later Draft's for what stands there."""
+    if meeting.memory_id in confirmed.get(meeting.draft_id, ()):
+        return True
+    return meeting.sibling is None and any(meeting.other_id in states for states in confirmed.values())
 
 
-def _among_placed(evaluation: Evaluation, collision: Collision[MemoryId]) -> _Meeting:
-    """Of two Drafts the later one placed its Memory in the way."""
-    order, movers = list(evaluation.reconciliations), evaluation.moved_by
-    later, earlier = sorted(collision.occupants, key=lambda memory_id: -order.index(movers[memory_id].draft_id))
-    return replace(_meeting(evaluation, collision, memory_id=later), sibling=movers[earlier].draft_id)
+def _with_siblings(evaluation: Evaluation, placed: Mapping[MemoryId, State]) -> Iterator[_Meeting]:
+    """Of every Memory that stands where an earlier Draft placed one, the meeting with the earliest."""
+    order, paths = _order_of(evaluation), _paths(placed)
+    turns = {memory_id: order[evaluation.moved_by[memory_id].draft_id] for memory_id in paths}
+    earliest: dict[str, MemoryId] = {}
+    for memory_id in sorted(paths, key=turns.__getitem__):
+        earliest.setdefault(path_key(paths[memory_id]), memory_id)
+    standing = {memory_id: paths[memory_id] for memory_id in earliest.values()}
+    met = {key: min(found, key=turns.__getitem__) for key, found in in_the_way(list(paths.values()), standing).items()}
+    for memory_id, path in paths.items():
+        other_id = met[path_key(path)]
+        if turns[other_id] < turns[memory_id]:
+            sibling = evaluation.moved_by[other_id].draft_id
+            yield replace(_meeting(evaluation, memory_id, path, other_id, paths[other_id]), sibling=sibling)
 
 
-def _with_standing(evaluation: Evaluation, collision: Collision[MemoryId]) -> _Meeting:
-    """A Memory that an earlier Draft touched is there by that Draft as well."""
-    meeting = _meeting(evaluation, collision, memory_id=collision.occupants[0])
-    order, touching = list(evaluation.reconciliations), evaluation.first_touched_by.get(meeting.other_id)
-    if touching is not None and order.index(touching.draft_id) < order.index(meeting.draft_id):
-        return replace(meeting, sibling=touching.draft_id)
-    return meeting
+def _with_standing(
+    evaluation: Evaluation,
+    surroundings: Surroundings,
+    placed: Mapping[MemoryId, State],
+    standing: Mapping[MemoryId, str],
+) -> Iterator[_Meeting]:
+    """Of every Memory that stands where Current has others, one meeting, however many there are.
+
+    First with one that an earlier Draft touched, which is there by that Draft as well, then with one that has changed
+    since the base.
+    """
+    order, paths = _order_of(evaluation), _paths(placed)
+    met = in_the_way(list(paths.values()), standing)
+    touched_by = {memory_id: draft.draft_id for memory_id, draft in evaluation.first_touched_by.items()}
+    for memory_id, path in paths.items():
+        found = met[path_key(path)]
+        if not found:
+            continue
+        draft = evaluation.moved_by[memory_id]
+        turn, changed = order[draft.draft_id], surroundings.changed_since.get(draft.base_version, ())
+        touched = next((one for one in found if one in touched_by and order[touched_by[one]] < turn), None)
+        moved_in = next((one for one in found if one in changed), None)
+        other_id = touched or moved_in or found[0]
+        yield replace(
+            _meeting(evaluation, memory_id, path, other_id, standing[other_id]),
+            sibling=None if touched is None else touched_by[touched],
+            moved_in=touched is None and moved_in is not None,
+        )
 
 
-def _meeting(evaluation: Evaluation, collision: Collision[MemoryId], *, memory_id: MemoryId) -> _Meeting:
+def _within_drafts(evaluation: Evaluation, placed: Mapping[MemoryId, State]) -> Iterator[_Meeting]:
+    """What single Drafts placed in each other's way."""
+    of_drafts: dict[DraftId, dict[MemoryId, State]] = {}
+    for memory_id, state in placed.items():
+        of_drafts.setdefault(evaluation.moved_by[memory_id].draft_id, {})[memory_id] = state
+    for states in of_drafts.values():
+        for collision in collisions_within(states):
+            memory_id, other_id = collision.occupants
+            yield _meeting(evaluation, memory_id, collision.path, other_id, collision.other_path)
+
+
+def _order_of(evaluation: Evaluation) -> dict[DraftId, int]:
+    return {draft_id: number for number, draft_id in enumerate(evaluation.reconciliations)}
+
+
+def _paths(states: Mapping[MemoryId, State]) -> dict[MemoryId, str]:
+    return {memory_id: state.path for memory_id, state in states.items() if state is not None}
+
+
+def _meeting(evaluation: Evaluation, memory_id: MemoryId, path: str, other_id: MemoryId, other_path: str) -> _Meeting:
     draft = evaluation.moved_by[memory_id]
-    paths = dict(zip(collision.occupants, (collision.path, collision.other_path), strict=True))
-    (other_id,) = set(collision.occupants) - {memory_id}
-    return _Meeting(draft.draft_id, draft.base_version, memory_id, paths[memory_id], other_id, paths[other_id])
-
-
-def _one_a_memory(meetings: Iterable[_Meeting]) -> Iterator[_Meeting]:
-    """The first of each Memory's, however many stand in a folder there."""
-    found: dict[MemoryId, _Meeting] = {}
-    for meeting in meetings:
-        found.setdefault(meeting.memory_id, meeting)
-    return iter(found.values())
+    return _Meeting(draft.draft_id, draft.base_version, memory_id, path, other_id, other_path)
 
 
 def _problem(meeting: _Meeting) -> PathCollision:

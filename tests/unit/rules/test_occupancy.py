@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from models.identifiers import MemoryId
 from models.rules.folding import Action, DraftOperation
-from models.rules.occupancy import Collision, collisions_with, collisions_within, probe_keys
+from models.rules.occupancy import Collision, collisions_with, collisions_within, in_the_way, probe_keys
 from models.rules.paths import ancestor_keys, path_key
 from models.rules.states import MemoryState, State
 from tests.unit.rules.examples import a_state, fold, many
@@ -192,6 +192,18 @@ def test_the_keys_to_look_up_are_those_of_what_exists_each_once() -> None:
 def test_a_hundred_thousand_memories_at_one_path_are_reported_once_each() -> None:
     crowd = standing(*["same"] * 100_000)
     assert len(collisions_within(crowd)) == 99_999
+
+
+def test_in_the_way_is_all_that_stands_there_above_and_below_whatever_else_is_asked_about() -> None:
+    standing = numbered_from(0, ["a", "B/c", "b/c2", "b/d/e", "b!"])
+    assert in_the_way(["A", "a/x/y", "b", "b/c", "b/d", "z"], standing) == {
+        "a": [an_id(0)],
+        "a/x/y": [an_id(0)],
+        "b": [an_id(1), an_id(2), an_id(3)],
+        "b/c": [an_id(1)],
+        "b/d": [an_id(3)],
+        "z": [],
+    }
 
 
 def test_a_hundred_thousand_memories_beside_each_other_are_checked_at_once() -> None:

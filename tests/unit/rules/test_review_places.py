@@ -3,7 +3,7 @@ from collections.abc import Sequence
 import pytest
 
 from models.identifiers import DraftId, MemoryId, final_id
-from models.rules.conflicts import ConflictCode, Other
+from models.rules.conflicts import ConflictCode, ContestedField, Other
 from models.rules.evaluation import ProposedDraft
 from models.rules.folding import DraftOperation
 from tests.unit.rules.examples import a_state
@@ -109,6 +109,80 @@ def test_a_folder_of_many_memories_in_the_way_is_one_blocker_and_names_one_that_
     before = {memory_id: state for memory_id, state in current.items() if memory_id != "mem_7"}
     (conflict,) = conflicts(judge([a_draft("first", create(NEW, "a"), base=THEN)], current, base=before), "first")
     assert conflict.other.memory_id == "mem_7"
+
+
+THIRD = MemoryId("prv_third")
+
+
+@pytest.mark.parametrize("taken_by", ["current", "a sibling"])
+@pytest.mark.parametrize(
+    ("operations", "taken", "met"),
+    [
+        ([create(NEW, "a.md"), create(NEWER, "a.md")], "a.md", [NEW, NEWER]),
+        ([create(NEW, "a.md"), create(NEWER, "A.md")], "a.md", [NEW, NEWER]),
+        ([create(NEW, "a.md"), create(NEWER, "a.md"), create(THIRD, "a.md")], "a.md", [NEW, NEWER, THIRD]),
+        ([rename(TWO, "a.md"), rename(THREE, "a.md")], "a.md", [TWO, THREE]),
+        ([rename(TWO, "a.md"), create(NEW, "a.md")], "A.md", [TWO, NEW]),
+        ([create(NEW, "t"), create(NEWER, "t/x")], "t", [NEW, NEWER]),
+        ([create(NEW, "t/x"), create(NEWER, "t")], "t/x", [NEW, NEWER]),
+        ([create(NEW, "t"), create(NEWER, "t")], "t/z", [NEW, NEWER]),
+        ([create(NEW, "t"), create(NEWER, "t/x")], "t/z", [NEW]),
+        ([create(NEW, "t/x"), create(NEWER, "t/y")], "t", [NEW, NEWER]),
+    ],
+)
+def test_every_memory_that_cannot_stand_where_it_is_put_has_its_own_record_and_what_is_offered_settles_all(
+    operations: Sequence[DraftOperation], taken: str, met: Sequence[MemoryId], taken_by: str
+) -> None:
+    base = {TWO: a_state("2.md"), THREE: a_state("3.md")}
+    current, drafts = base, [a_draft("draft", *operations, base=THEN)]
+    if taken_by == "current":
+        current = {**base, ONE: a_state(taken)}
+    else:
+        drafts.insert(0, a_draft("before", create(MemoryId("prv_0"), taken)))
+    evaluation = judge(drafts, current, base=base)
+    assert codes(evaluation) == ["reconciliation_required"]
+    found = conflicts(evaluation, "draft")
+    assert [conflict.memory_id for conflict in found] == met
+    assert all(conflict.field is ContestedField.PATH for conflict in found)
+    for choice in (0, -1):
+        chosen = {conflict.memory_id: conflict.resolutions[choice].state for conflict in found}
+        settled = judge(drafts, current, base=base, confirmed={DraftId("draft"): chosen})
+        assert settled.blockers == []
+
+
+def test_states_that_were_to_resolve_conflicts_collide_with_each_other() -> None:
+    draft = a_draft("first", create(NEW, "a.md"), create(NEWER, "a.md"), base=THEN)
+    for paths in (("b.md", "b.md"), ("b.md", "B.md"), ("b.md", "b.md/c"), ("b.md", "a.md"), ("a.md", "a.md")):
+        chosen = {memory_id: a_state(path) for memory_id, path in zip((NEW, NEWER), paths, strict=True)}
+        evaluation = judge([draft], {ONE: a_state("a.md")}, base={}, confirmed={FIRST: chosen})
+        assert set(codes(evaluation)) == {"path_collision"}
+        assert evaluation.needs_reconciliation == set()
+
+
+def test_where_nothing_else_stands_a_draft_that_needs_reconciliation_anyway_still_collides_with_itself() -> None:
+    base, current = {ONE: a_state("one.md", text="was\n")}, {ONE: a_state("one.md", text="is\n")}
+    draft = a_draft("first", edit(ONE), create(NEW, "a.md"), create(NEWER, "a.md"), base=THEN)
+    evaluation = judge([draft], current, base=base)
+    assert sorted(codes(evaluation)) == ["path_collision", "reconciliation_required"]
+    assert [conflict.memory_id for conflict in conflicts(evaluation, "first")] == [ONE]
+
+
+@pytest.mark.parametrize("ids", [("prv_1", "prv_2", "prv_3"), ("prv_1", "prv_3", "prv_2"), ("prv_3", "prv_1", "prv_2")])
+def test_of_three_drafts_at_one_path_each_but_the_first_is_asked_whatever_their_ids(ids: Sequence[str]) -> None:
+    drafts = [a_draft(str(number), create(MemoryId(each), "a.md")) for number, each in enumerate(ids)]
+    evaluation = judge(drafts, {})
+    assert evaluation.needs_reconciliation == {"1", "2"}
+    for number in ("1", "2"):
+        (conflict,) = conflicts(evaluation, number)
+        assert conflict.other == Other(DraftId("0"), MemoryId(ids[0]))
+
+
+def test_what_a_later_draft_was_to_leave_in_the_way_is_a_collision_of_what_was_chosen() -> None:
+    base = {ONE: a_state("one.md")}
+    drafts = [a_draft("first", create(NEW, "x.md"), base=THEN), a_draft("second", rename(ONE, "y.md"), base=THEN)]
+    current = {ONE: a_state("x.md")}
+    evaluation = judge(drafts, current, base=base, confirmed={SECOND: {ONE: a_state("x.md")}})
+    assert set(codes(evaluation)) == {"path_collision"}
 
 
 def test_two_memories_of_one_draft_at_one_path_collide() -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, permutations
 
 import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from models.errors import first_by_precedence
 from models.identifiers import DraftId, MemoryId
+from models.rules.conflicts import ContestedField
 from models.rules.evaluation import Evaluation, ProposedDraft, Surroundings
 from models.rules.folding import Action, DraftOperation
 from models.rules.hashes import body_of
@@ -44,6 +45,41 @@ def test_a_review_is_judged_as_the_model_judges_it(
         assert states(model.current) | evaluation.final_states == states(verdict.world) | dict.fromkeys(
             memory_id for memory_id, state in evaluation.final_states.items() if state is None
         )
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(history=histories, proposed=proposals)
+def test_every_memory_that_is_in_another_ones_way_has_a_record_of_it_where_its_draft_asks(
+    history: list[list[Draw]], proposed: list[tuple[int, list[Draw]]]
+) -> None:
+    model = a_model(history)
+    drafts = some_drafts(model, proposed)
+    evaluation = evaluate([a_proposed(number, draft) for number, draft in enumerate(drafts)], around(model, drafts))
+    displaced = displaced_in(evaluation, model)
+    for draft_id, reconciliation in evaluation.reconciliations.items():
+        told = {each.memory_id for each in reconciliation.conflicts if each.paths is not None}
+        assert told == (displaced[draft_id] if draft_id in evaluation.needs_reconciliation else set())
+
+
+def displaced_in(evaluation: Evaluation, model: Model) -> dict[DraftId, set[MemoryId]]:
+    """By Draft, what it put where an earlier Draft or Current has something else, asking every pair."""
+    contested = {
+        conflict.memory_id
+        for reconciliation in evaluation.reconciliations.values()
+        for conflict in reconciliation.conflicts
+        if conflict.field is ContestedField.EXISTENCE
+    }
+    world = {**states(model.current), **evaluation.states}
+    there = {name: state.path for name, state in world.items() if state is not None and name not in contested}
+    order = list(evaluation.reconciliations)
+    found: dict[DraftId, set[MemoryId]] = {draft_id: set() for draft_id in order}
+    for pair in permutations(there, 2):
+        one, other = (evaluation.moved_by.get(memory_id) for memory_id in pair)
+        if one is None or not collide(*(there[memory_id] for memory_id in pair)):
+            continue
+        if other is None or order.index(other.draft_id) < order.index(one.draft_id):
+            found[one.draft_id].add(pair[0])
+    return found
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
