@@ -87,7 +87,10 @@ class HunkBody(BaseModel):
 
 
 class OtherBody(BaseModel):
-    """The other side of a conflict: a commit, or an earlier Draft of the Review; the member of the other is missing."""
+    """The other side of a conflict: a commit, or a Draft, earlier in the Review or open and creating what is changed.
+
+    The member of the other kind is missing.
+    """
 
     commit_id: str | None = Field(default=None, exclude_if=lambda value: value is None)
     draft_id: str | None = Field(default=None, exclude_if=lambda value: value is None)

@@ -2,26 +2,15 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from pydantic import JsonValue
 from sqlalchemy import Connection, text
 
 from models.errors import NotFound
 from models.identifiers import BlobId, CandidateId, DraftId, OrganizationId
-from models.schemas.drafts import StateBody
 from models.schemas.reconciliation import (
     CandidateBody,
-    ComparedMemory,
-    ConflictBody,
-    HunkBody,
-    LinesBody,
-    OtherBody,
-    ResolutionBody,
-    ResolvedStateBody,
 )
 from models.store.candidates import CandidateRow, Proposal, is_live, live_candidates, read_candidates
 from models.store.draft_views import read_contents
-
-Json = dict[str, JsonValue]
 
 APPROVED_RESULT = text("""
     select d.draft_id, r.result_hash
@@ -93,8 +82,8 @@ def _body(candidate: CandidateRow, texts: Mapping[BlobId, str], approved: str | 
         base_commit_id=candidate.made_for.base_commit_id,
         current_commit_id=candidate.made_for.current_commit_id,
         reconciliation=candidate.reconciliation,
-        memories=[_memory(memory, texts) for memory in candidate.memories],
-        conflicts=[_conflict(conflict, texts) for conflict in candidate.conflicts],
+        memories=[memory.shown(texts) for memory in candidate.memories],
+        conflicts=[conflict.shown(texts) for conflict in candidate.conflicts],
         result_hash=candidate.result_hash,
         approval_survives=_approval_survives(candidate, approved),
         engine=candidate.engine,
@@ -108,80 +97,3 @@ def _approval_survives(candidate: CandidateRow, approved: str | None) -> bool | 
     if candidate.review_hash is None or approved is None:
         return None
     return approved == candidate.review_hash
-
-
-def _memory(memory: Json, texts: Mapping[BlobId, str]) -> ComparedMemory:
-    return ComparedMemory(
-        memory_id=str(memory["memory_id"]),
-        base=_state(memory["base"], texts),
-        current=_state(memory["current"], texts),
-        draft=_state(memory["draft"], texts),
-        proposed=_state(memory["proposed"], texts),
-    )
-
-
-def _conflict(conflict: Json, texts: Mapping[BlobId, str]) -> ConflictBody:
-    sides = {side: _state(conflict[side], texts) for side in ("base", "current", "draft")}
-    hunks = conflict["hunks"]
-    return ConflictBody.model_validate(
-        {
-            **conflict,
-            **sides,
-            "hunks": None if hunks is None else [_hunk(hunk, sides) for hunk in _objects(hunks)],
-            "other": OtherBody.model_validate(conflict["other"]),
-            "resolutions": [_resolution(resolution, texts) for resolution in _objects(conflict["resolutions"])],
-        }
-    )
-
-
-def _hunk(hunk: Json, sides: Mapping[str, StateBody | None]) -> HunkBody:
-    return HunkBody(**{side: _lines(hunk[side], state) for side, state in sides.items()})
-
-
-def _lines(lines: JsonValue, state: StateBody | None) -> LinesBody:
-    """The lines of a range; a Memory that does not exist has none."""
-    start, end = _range(lines)
-    whole = [] if state is None else state.content.split("\n")[:-1]
-    return LinesBody(start=start + 1, count=end - start, lines=whole[start:end])
-
-
-def _range(lines: JsonValue) -> tuple[int, int]:
-    match lines:
-        case [int(start), int(end)]:
-            return start, end
-        case _:
-            raise ValueError("a range of lines has two ends")
-
-
-def _resolution(resolution: Json, texts: Mapping[BlobId, str]) -> ResolutionBody:
-    states = [(str(item["memory_id"]), _state(item["state"], texts)) for item in _objects(resolution["states"])]
-    return ResolutionBody(
-        name=str(resolution["name"]),
-        resolved_state=[
-            ResolvedStateBody(memory_id=memory_id, exists=False)
-            if state is None
-            else ResolvedStateBody(
-                memory_id=memory_id,
-                exists=True,
-                path=state.path,
-                description=state.description,
-                content=state.content,
-            )
-            for memory_id, state in states
-        ],
-    )
-
-
-def _state(state: JsonValue, texts: Mapping[BlobId, str]) -> StateBody | None:
-    if not isinstance(state, dict):
-        return None
-    return StateBody(
-        path=str(state["path"]),
-        description=str(state["description"]),
-        content=texts[BlobId(str(state["blob_id"]))],
-        content_hash=str(state["content_hash"]),
-    )
-
-
-def _objects(value: JsonValue) -> Sequence[Json]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

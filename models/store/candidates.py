@@ -5,19 +5,19 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 
 import orjson
-from pydantic import JsonValue
 from sqlalchemy import Connection, RowMapping, text
 
 from models.identifiers import BlobId, CandidateId, DraftId, MemoryId, OrganizationId
 from models.rules.candidates import MadeFor, Sibling
 from models.rules.conflicts import ENGINE
+from models.store.compared import StoredConflict, StoredMemory
 from models.store.drafts import keep_texts
 from models.store.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateRow:
-    """A candidate; `memories` and `conflicts` in the shape of the API, but with `blob_id` in place of every text.
+    """A candidate.
 
     `review_hash` is what the whole Review would come to with it; None while that has conflicts, or there is none.
     """
@@ -28,8 +28,8 @@ class CandidateRow:
     made_for: MadeFor
     binding: str
     reconciliation: str
-    memories: list[dict[str, JsonValue]]
-    conflicts: list[dict[str, JsonValue]]
+    memories: list[StoredMemory]
+    conflicts: list[StoredConflict]
     result_hash: str | None
     review_hash: str | None
     engine: str
@@ -38,30 +38,30 @@ class CandidateRow:
     @property
     def contested(self) -> list[MemoryId]:
         """The Memories with a conflict, each once, in order."""
-        return list(dict.fromkeys(MemoryId(str(conflict["memory_id"])) for conflict in self.conflicts))
+        return list(dict.fromkeys(conflict.memory_id for conflict in self.conflicts))
 
     @property
     def blob_ids(self) -> set[BlobId]:
         """Every text that it shows."""
-        return set(_blob_ids([*self.memories, *self.conflicts]))
+        compared: list[StoredMemory | StoredConflict] = [*self.memories, *self.conflicts]
+        return {state.blob_id for each in compared for state in each.states}
 
     @classmethod
     def of(cls, row: RowMapping) -> "CandidateRow":
         """From a row of the table."""
-        tuple_ = {field.name: row[field.name] for field in fields(MadeFor)}
-        drafts = {name: tuple(Sibling(**draft) for draft in tuple_[name]) for name in ("siblings", "built_on")}
         own = {field.name: row[field.name] for field in fields(cls) if field.name != "made_for"}
-        return cls(**own, made_for=MadeFor(**tuple_ | drafts))
+        compared = {
+            "memories": [StoredMemory.model_validate(memory) for memory in row["memories"]],
+            "conflicts": [StoredConflict.model_validate(conflict) for conflict in row["conflicts"]],
+        }
+        return cls(**own | compared, made_for=made_for_of(row))
 
 
-def _blob_ids(value: JsonValue) -> list[BlobId]:
-    if isinstance(value, list):
-        return [blob_id for item in value for blob_id in _blob_ids(item)]
-    if not isinstance(value, dict):
-        return []
-    own = value.get("blob_id")
-    inner = [blob_id for item in value.values() for blob_id in _blob_ids(item)]
-    return [BlobId(own), *inner] if isinstance(own, str) else inner
+def made_for_of(row: RowMapping) -> MadeFor:
+    """What the candidate in a row of the table was made for."""
+    values = {field.name: row[field.name] for field in fields(MadeFor)}
+    drafts = {name: tuple(Sibling(**draft) for draft in values[name]) for name in ("siblings", "built_on")}
+    return MadeFor(**values | drafts)
 
 
 INSERT = text("""
@@ -114,7 +114,8 @@ JSON_COLUMNS = ("siblings", "built_on", "memories", "conflicts")
 def _columns(candidate: CandidateRow) -> dict[str, object]:
     made_for = {field.name: getattr(candidate.made_for, field.name) for field in fields(MadeFor)}
     own = {field.name: getattr(candidate, field.name) for field in fields(candidate) if field.name != "made_for"}
-    values = {**made_for, **own}
+    compared = {name: [each.model_dump() for each in own[name]] for name in ("memories", "conflicts")}
+    values = {**made_for, **own, **compared}
     return values | {name: orjson.dumps(values[name]).decode() for name in JSON_COLUMNS}
 
 

@@ -4,17 +4,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from pydantic import JsonValue
 from sqlalchemy import Connection
 
 from models.identifiers import CommitId, DraftId, MemoryId, ProjectId, final_id, is_provisional
 from models.rules.candidates import MadeFor, Sibling, binding_of, candidate_id_of
-from models.rules.conflicts import ENGINE, Comparison, Conflict, Resolution
+from models.rules.conflicts import ENGINE, Conflict
 from models.rules.evaluation import Confirmed, Evaluation
 from models.rules.hashes import result_hash
 from models.rules.states import State
-from models.rules.text_merge import Hunk, LineRange
+from models.schemas.reconciliation import OtherBody
 from models.store.candidates import CandidateRow, Proposal, read_candidates
+from models.store.compared import StoredConflict, StoredMemory
 from models.store.locks import DraftRow
 from models.store.provisional import NOTHING_ELSEWHERE, Elsewhere, creators_of
 from models.store.upstream_changes import Question, UpstreamChange, last_changes
@@ -147,16 +147,15 @@ class _Sides:
         asked = sorted(questions, key=lambda question: (question.memory_id, question.field, question.base_version))
         return cls(authors, last_changes(connection, drafts[0].org_id, asked) if asked else {})
 
-    def named(self, conflict: Conflict, draft: DraftRow) -> dict[str, JsonValue]:
+    def named(self, conflict: Conflict, draft: DraftRow) -> OtherBody:
         """The other side on the wire."""
         other = conflict.other
         if other.draft_id is not None:
-            side: dict[str, JsonValue] = {"draft_id": other.draft_id}
             # Only Drafts of one author build on each other without standing in one Review.
             author_id = self.authors.get(other.draft_id, draft.author_id)
-            return side | {"memory_id": other.memory_id, "author_id": author_id}
+            return OtherBody(draft_id=other.draft_id, memory_id=other.memory_id, author_id=author_id)
         change = self.upstream[_question(conflict, draft)]
-        return {"commit_id": change.commit_id, "memory_id": other.memory_id, "author_id": change.author_id}
+        return OtherBody(commit_id=change.commit_id, memory_id=other.memory_id, author_id=change.author_id)
 
 
 def _question(conflict: Conflict, draft: DraftRow) -> Question:
@@ -175,8 +174,8 @@ def _candidate(evaluated: Evaluated, draft: DraftRow, sides: _Sides, now: dateti
         made_for=made_for,
         binding=binding,
         reconciliation="clean" if clean else "conflicts",
-        memories=[_memory(comparison) for comparison in reconciliation.comparisons],
-        conflicts=[_conflict(conflict, sides.named(conflict, draft)) for conflict in reconciliation.conflicts],
+        memories=[StoredMemory.of(comparison) for comparison in reconciliation.comparisons],
+        conflicts=[StoredConflict.of(conflict, sides.named(conflict, draft)) for conflict in reconciliation.conflicts],
         result_hash=_result_hash(evaluated, draft) if clean else None,
         review_hash=evaluated.review_hash,
         engine=ENGINE,
@@ -192,54 +191,3 @@ def _result_hash(evaluated: Evaluated, draft: DraftRow) -> str:
     so_far = [*(sibling.draft_id for sibling in evaluated.lineup.before(draft)), draft.draft_id]
     introduced = {memory_id for draft_id in so_far for memory_id in evaluation.introduced[draft_id]}
     return result_hash(states, draft.project_id, introduced)
-
-
-def _memory(comparison: Comparison) -> dict[str, JsonValue]:
-    return {
-        "memory_id": comparison.memory_id,
-        "base": _state(comparison.base),
-        "current": _state(comparison.current),
-        "draft": _state(comparison.draft),
-        "proposed": _state(comparison.proposed),
-    }
-
-
-def _conflict(conflict: Conflict, other: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    return {
-        "code": conflict.code.value,
-        "memory_id": conflict.memory_id,
-        "field": conflict.field.value,
-        "base": _state(conflict.base),
-        "current": _state(conflict.current),
-        "draft": _state(conflict.draft),
-        "hunks": [_hunk(hunk) for hunk in conflict.hunks] or None,
-        "identical": conflict.identical,
-        "equivalent": conflict.equivalent,
-        "paths": None if conflict.paths is None else list(conflict.paths),
-        "other": other,
-        "resolutions": [_resolution(resolution, conflict.memory_id) for resolution in conflict.resolutions],
-    }
-
-
-def _hunk(hunk: Hunk) -> dict[str, JsonValue]:
-    return {"base": _lines(hunk.base), "current": _lines(hunk.current), "draft": _lines(hunk.draft)}
-
-
-def _lines(lines: LineRange) -> list[JsonValue]:
-    return [lines.start, lines.end]
-
-
-def _resolution(resolution: Resolution, memory_id: MemoryId) -> dict[str, JsonValue]:
-    states: list[JsonValue] = [{"memory_id": memory_id, "state": _state(resolution.state)}]
-    return {"name": resolution.name, "states": states}
-
-
-def _state(state: State) -> dict[str, JsonValue] | None:
-    if state is None:
-        return None
-    return {
-        "path": state.path,
-        "description": state.description,
-        "blob_id": state.body.blob_id,
-        "content_hash": state.body.content_hash,
-    }
