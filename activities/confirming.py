@@ -26,6 +26,7 @@ from models.rules.paths import accept_path
 from models.rules.states import MemoryState, State
 from models.store.candidate_views import proposed_bodies
 from models.store.candidates import CandidateRow, keep_proposal, read_candidates
+from models.store.compared import documents_of
 from models.store.locks import DraftRow, OrganizationRefRow
 from models.store.proposals import Evaluated, Lineup, propose
 from models.store.provisional import NOTHING_ELSEWHERE, made_beside
@@ -140,12 +141,14 @@ class ConfirmedDrafts:
         holding: those candidates, in the Drafts' order.
         problems: what keeps confirmed candidates from being applied.
         outrun: the Drafts whose candidate no longer fits, because of what is confirmed of an earlier one.
+        asking: the outcome that fresh candidates are made of: nothing is confirmed in it of a Draft that needs one.
     """
 
     evaluated: Evaluated
     holding: Confirmations
     problems: Sequence[Problem]
     outrun: Sequence[DraftId]
+    asking: Evaluated
 
 
 def evaluate_confirmed(
@@ -188,7 +191,8 @@ def evaluate_confirmed(
     evaluation = _evaluate(tx, lineup, unmoved)
     outrun = evaluation.outrun
     holding = {draft_id: one for draft_id, one in unmoved.items() if draft_id not in outrun}
-    return ConfirmedDrafts(Evaluated(lineup, evaluation, _states(holding)), holding, problems, outrun)
+    evaluated = Evaluated(lineup, evaluation, _states(holding))
+    return ConfirmedDrafts(evaluated, holding, problems, outrun, _asking(tx, evaluated, unmoved))
 
 
 def _has_not_moved(now: Lineup, draft: DraftRow, candidate: CandidateRow) -> bool:
@@ -214,6 +218,19 @@ def _stale(confirmation: Confirmation) -> CandidateStale:
     )
 
 
+def _asking(tx: Transaction, evaluated: Evaluated, confirmations: Confirmations) -> Evaluated:
+    """The same without what is confirmed of Drafts that need another confirmation: all that is to be chosen is shown.
+
+    Evaluated again only where there are such, which is where the command is refused.
+    """
+    evaluation, left = evaluated.evaluation, confirmations
+    while again := evaluation.needs_reconciliation & (left.keys() - evaluation.outrun):
+        left = {draft_id: one for draft_id, one in left.items() if draft_id not in again}
+        evaluation = _evaluate(tx, evaluated.lineup, left)
+    holding = {draft_id: one for draft_id, one in left.items() if draft_id not in evaluation.outrun}
+    return Evaluated(evaluated.lineup, evaluation, _states(holding))
+
+
 def _states(confirmations: Confirmations) -> Confirmed:
     return {draft_id: confirmation.states for draft_id, confirmation in confirmations.items()}
 
@@ -221,7 +238,7 @@ def _states(confirmations: Confirmations) -> Confirmed:
 def _evaluate(tx: Transaction, lineup: Lineup, confirmations: Confirmations) -> Evaluation:
     def fits(draft_id: DraftId, current: Mapping[MemoryId, State]) -> bool:
         candidate = confirmations[draft_id].candidate
-        return binding_of(candidate.made_for, current) == candidate.binding
+        return binding_of(candidate.made_for, current, documents_of(candidate.conflicts)) == candidate.binding
 
     return evaluate_drafts(
         tx.connection,
@@ -243,13 +260,21 @@ def refuse_or_propose(
 
     Where that is `reconciliation_required`, it carries a fresh candidate of every Draft that needs one, and of every
     one whose candidate was `outrun`; they are kept although nothing else of the command is.
+
+    Args:
+        tx: the transaction.
+        problems: in any order.
+        evaluated: what candidates are made of (`ConfirmedDrafts.asking`, where any are confirmed).
+        outrun: the Drafts whose candidate no longer fits.
     """
     if outrun:
         detail = "A resolution of an earlier Draft changes what this Draft's candidate was made from."
         problems = [*problems, ReconciliationRequired(detail, draft_id=next(iter(outrun)))]
     problem = first_by_precedence(problems)
     if isinstance(problem, ReconciliationRequired):
-        proposal = propose(tx.connection, evaluated, evaluated.evaluation.needs_reconciliation | {*outrun}, tx.now)
+        evaluation = evaluated.evaluation
+        needed = evaluation.needs_reconciliation.union(evaluation.outrun)
+        proposal = propose(tx.connection, evaluated, needed, tx.now)
         tx.kept_if_refused.append(partial(keep_proposal, proposal=proposal))
         bodies = proposed_bodies(tx.connection, tx.org_id, proposal)
         candidates: list[JsonValue] = [body.model_dump(mode="json") for body in bodies]

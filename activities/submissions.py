@@ -131,7 +131,7 @@ def _bring_up_to_date(
     """
     evaluation = confirmed.evaluated.evaluation
     in_the_way = [*problems, *confirmed.problems, *evaluation.empty, *evaluation.blockers]
-    refuse_or_propose(tx, in_the_way, confirmed.evaluated, confirmed.outrun)
+    refuse_or_propose(tx, in_the_way, confirmed.asking, confirmed.outrun)
     if not confirmed.holding:
         return list(confirmed.evaluated.drafts), evaluation
     drafts = apply_confirmed(tx, ref, confirmed)

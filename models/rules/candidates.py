@@ -1,4 +1,4 @@
-"""What a candidate is bound to, and how it is named: an equal tuple gives the same one (publication.md §3)."""
+"""What a candidate is bound to, and how it is named: what is equal gives the same one (publication.md §3)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,10 +35,11 @@ class MadeFor:
     built_on: tuple[Sibling, ...] = ()
 
 
-def binding_of(made_for: MadeFor, current: Mapping[MemoryId, State]) -> str:
-    """The hash of what a candidate is made for and of what plays Current for the Memories that the Draft touches.
+def binding_of(made_for: MadeFor, current: Mapping[MemoryId, State], conflicts: Sequence[JsonValue]) -> str:
+    """The hash of what a candidate is made for, of what plays Current for what the Draft touches, and of its conflicts.
 
-    The latter moves alone where a resolution, confirmed in the same submission, changes what an earlier Draft makes.
+    States of Current move alone where a resolution, confirmed in the same submission, changes what an earlier Draft
+    makes. Conflicts move alone where that or a later Draft takes or leaves a path: what was handed out stays as it is.
     """
     states: list[JsonValue] = [
         [memory_id, None if state is None else [state.path, state.description, state.body.content_hash]]
@@ -54,6 +55,7 @@ def binding_of(made_for: MadeFor, current: Mapping[MemoryId, State]) -> str:
         [[sibling.draft_id, sibling.draft_version] for sibling in made_for.siblings],
         [[creator.draft_id, creator.draft_version] for creator in made_for.built_on],
         sha256(canonical_json(states)).hexdigest(),
+        sha256(canonical_json(conflicts)).hexdigest(),
     ]
     return sha256(canonical_json(tuple_and_states)).hexdigest()
 

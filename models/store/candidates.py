@@ -73,10 +73,7 @@ INSERT = text("""
             :base_commit_id, :base_version, :current_commit_id, :current_version, cast(:siblings as jsonb),
             cast(:built_on as jsonb), :binding, :reconciliation, :result_hash, :review_hash, :engine, :created_at)
     on conflict (org_id, candidate_id) do update
-    set memories = excluded.memories, conflicts = excluded.conflicts, reconciliation = excluded.reconciliation,
-        result_hash = excluded.result_hash, review_hash = excluded.review_hash
-    where (c.memories, c.conflicts, c.review_hash)
-          is distinct from (excluded.memories, excluded.conflicts, excluded.review_hash)
+    set review_hash = excluded.review_hash where c.review_hash is distinct from excluded.review_hash
 """)
 
 
@@ -98,8 +95,7 @@ class Proposal:
 def keep_proposal(tx: Transaction, proposal: Proposal) -> None:
     """Store candidates and the texts that they name.
 
-    Of those that are there already, what other Drafts of the Review come to may have moved: what is offered keeps
-    clear of it, and the hash of the whole Review covers it.
+    Those that are there already stay as they were handed out; only what the whole Review comes to may have moved.
     """
     if not proposal.candidates:
         return

@@ -1,12 +1,13 @@
 """What a candidate compares, and what is contested of it: as it is stored, with blob ids where it shows texts."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from pydantic import BaseModel
 
 from models.identifiers import BlobId, MemoryId
 from models.rules.conflicts import Comparison, Conflict
+from models.rules.hashes import JsonValue
 from models.rules.states import State
 from models.rules.text_merge import LineRange
 from models.schemas.drafts import StateBody
@@ -200,6 +201,11 @@ class StoredConflict(BaseModel):
                 for each in self.resolutions
             ],
         )
+
+
+def documents_of(conflicts: Sequence[StoredConflict]) -> list[JsonValue]:
+    """Conflicts as the table has them."""
+    return [conflict.model_dump(mode="json") for conflict in conflicts]
 
 
 def _ends(lines: LineRange) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from models.rules.hashes import result_hash
 from models.rules.states import State
 from models.schemas.reconciliation import OtherBody
 from models.store.candidates import CandidateRow, Proposal, read_candidates
-from models.store.compared import StoredConflict, StoredMemory
+from models.store.compared import StoredConflict, StoredMemory, documents_of
 from models.store.locks import DraftRow
 from models.store.provisional import NOTHING_ELSEWHERE, Elsewhere, creators_of
 from models.store.upstream_changes import Question, UpstreamChange, last_changes
@@ -165,7 +165,8 @@ def _question(conflict: Conflict, draft: DraftRow) -> Question:
 def _candidate(evaluated: Evaluated, draft: DraftRow, sides: _Sides, now: datetime) -> CandidateRow:
     reconciliation = evaluated.evaluation.reconciliations[draft.draft_id]
     made_for = evaluated.lineup.made_for(draft)
-    binding = binding_of(made_for, evaluated.current_of(draft))
+    conflicts = [StoredConflict.of(conflict, sides.named(conflict, draft)) for conflict in reconciliation.conflicts]
+    binding = binding_of(made_for, evaluated.current_of(draft), documents_of(conflicts))
     clean = reconciliation.clean
     return CandidateRow(
         org_id=draft.org_id,
@@ -175,7 +176,7 @@ def _candidate(evaluated: Evaluated, draft: DraftRow, sides: _Sides, now: dateti
         binding=binding,
         reconciliation="clean" if clean else "conflicts",
         memories=[StoredMemory.of(comparison) for comparison in reconciliation.comparisons],
-        conflicts=[StoredConflict.of(conflict, sides.named(conflict, draft)) for conflict in reconciliation.conflicts],
+        conflicts=conflicts,
         result_hash=_result_hash(evaluated, draft) if clean else None,
         review_hash=evaluated.review_hash,
         engine=ENGINE,

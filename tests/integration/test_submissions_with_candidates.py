@@ -23,6 +23,7 @@ from tests.fuse import over
 from tests.invariants import check_invariants
 from tests.racing import together, without_deadlocks
 from tests.rebasing import (
+    Candidate,
     Confirmed,
     a_candidate,
     a_submit_of,
@@ -48,6 +49,17 @@ def two_conflicts(place: Somewhere) -> tuple[list[MemoryId], list[DraftRow]]:
     drafts = [a_draft(place, updates(memory_id, edited("two", "ours"))) for memory_id in ids]
     published(place, *[updates(memory_id, edited("two", "theirs")) for memory_id in ids])
     return ids, drafts
+
+
+def contested(candidate: Candidate) -> list[MemoryId]:
+    return list(dict.fromkeys(MemoryId(str(conflict["memory_id"])) for conflict in candidate["conflicts"]))
+
+
+def kept_candidates(place: Somewhere) -> dict[str, tuple[object, ...]]:
+    rows = fetch(
+        place, "select candidate_id, memories, conflicts, created_at from reconciliation_candidates where org_id = :o"
+    )
+    return {row.candidate_id: tuple(row) for row in rows}
 
 
 def test_confirmed_candidates_are_applied_by_the_submission(engine: Engine) -> None:
@@ -140,6 +152,66 @@ def test_a_resolution_that_changes_what_a_later_candidate_was_made_from_asks_aga
     merged(place, outcome.review_id)
     assert tree(place)[memory_id][2] == edited("two", "neither\nsecond")
     check_invariants(engine, place.org_id)
+
+
+@pytest.mark.parametrize("choice", ["drop", "move"])
+def test_two_memories_of_a_draft_at_a_path_that_current_took_are_settled_by_one_confirmation(
+    engine: Engine, choice: str
+) -> None:
+    place = an_organization(engine)
+    draft = a_draft(place, creates("a.md", "one\n"), creates("A.md", "two\n"), creates("b.md"))
+    published(place, creates("a.md", "theirs\n"))
+    (candidate,) = problem_of(submitted(place, draft))["candidates"]
+    assert [conflict["code"] for conflict in candidate["conflicts"]] == ["path.both_created"] * 2
+    outcome = submitted_with(place, confirmed(draft, candidate, *offered(candidate, choice)))
+    assert outcome.status == "succeeded", outcome.problem
+    assert outcome.review_id is not None
+    merged(place, outcome.review_id)
+    moved = {"a-2.md", "A-3.md"} if choice == "move" else set()
+    assert {path for path, *_ in tree(place).values()} == {"a.md", "b.md", *moved}
+
+
+def test_resolved_states_at_one_path_collide_and_leave_the_candidate_as_it_was_handed_out(engine: Engine) -> None:
+    place = an_organization(engine)
+    draft = a_draft(place, creates("a.md", "one\n"), creates("a.md", "two\n"))
+    published(place, creates("a.md", "theirs\n"))
+    candidate = a_candidate(place, draft)
+    before = kept_candidates(place)
+    for path in ("b.md", "a.md"):
+        chosen = [is_to_be(memory_id, path, "text\n") for memory_id in contested(candidate)]
+        assert problem_of(submitted_with(place, confirmed(draft, candidate, *chosen)))["code"] == "path_collision"
+        assert kept_candidates(place) == before
+    again = problem_of(submitted(place, draft))["candidates"]
+    assert again == [candidate]
+
+
+def test_a_confirmation_of_one_draft_leaves_the_candidates_of_others_as_they_were_handed_out(engine: Engine) -> None:
+    place = an_organization(engine)
+    drafts = [a_draft(place, creates("a.md", text)) for text in ("first\n", "second\n")]
+    published(place, creates("a.md", "theirs\n"))
+    first, second = problem_of(submitted(place, *drafts))["candidates"]
+    assert [len(each["conflicts"]) for each in (first, second)] == [1, 2]
+    before = kept_candidates(place)
+    moving = confirmed(drafts[0], first, *offered(first, "move"))
+    (later,) = problem_of(submitted_with(place, moving, Confirmed(drafts[1])))["candidates"]
+    assert len(later["conflicts"]) == 1
+    assert before.items() <= kept_candidates(place).items()
+    assert (second["candidate_id"] in before, later["candidate_id"] in before) == (True, False)
+    outcome = submitted_with(place, moving, confirmed(drafts[1], later, *offered(later, "move")))
+    assert outcome.status == "succeeded", outcome.problem
+
+
+def test_a_confirmed_draft_that_meets_another_one_as_well_is_asked_about_all_at_once(engine: Engine) -> None:
+    place = an_organization(engine)
+    draft = a_draft(place, creates("a.md", "one\n"), creates("b.md", "two\n"))
+    published(place, creates("a.md", "theirs\n"))
+    alone = a_candidate(place, draft)
+    beside = a_draft(place, creates("b.md", "beside\n"))
+    refused = submitted_with(place, Confirmed(beside), confirmed(draft, alone, *offered(alone, "move")))
+    (candidate,) = problem_of(refused)["candidates"]
+    assert len(contested(candidate)) == 2
+    outcome = submitted_with(place, Confirmed(beside), confirmed(draft, candidate, *offered(candidate, "move")))
+    assert outcome.status == "succeeded", outcome.problem
 
 
 def test_a_candidate_of_a_draft_that_needs_none_is_applied_all_the_same(engine: Engine) -> None:

@@ -107,7 +107,7 @@ def _check_name(row: RowMapping, where: str) -> Iterator[Finding]:
     if row["candidate_id"] != candidate_id:
         yield Finding("candidate.name", "its id is not made of its binding", where, candidate_id, row["candidate_id"])
     current = {memory_id: sides["current"] for memory_id, sides in _memories(row).items()}
-    binding = binding_of(made_for_of(row), current)
+    binding = binding_of(made_for_of(row), current, row["conflicts"])
     if row["engine"] == ENGINE and row["binding"] != binding:
         what = "it is bound to something else than it was made for"
         yield Finding("candidate.binding", what, where, binding, shown(row["binding"]))

@@ -24,7 +24,7 @@ MADE_FOR = MadeFor(
 
 
 def test_equal_tuples_have_equal_bindings_in_whatever_order_the_memories_come() -> None:
-    assert binding_of(MADE_FOR, {A: STATE, B: None}) == binding_of(replace(MADE_FOR), {B: None, A: STATE})
+    assert binding_of(MADE_FOR, {A: STATE, B: None}, []) == binding_of(replace(MADE_FOR), {B: None, A: STATE}, [])
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_equal_tuples_have_equal_bindings_in_whatever_order_the_memories_come() 
     ],
 )
 def test_whatever_moves_is_another_binding(moved: MadeFor) -> None:
-    assert binding_of(moved, {A: STATE}) != binding_of(MADE_FOR, {A: STATE})
+    assert binding_of(moved, {A: STATE}, []) != binding_of(MADE_FOR, {A: STATE}, [])
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,12 @@ def test_whatever_moves_is_another_binding(moved: MadeFor) -> None:
     ],
 )
 def test_another_state_of_what_plays_current_is_another_binding(current: dict[MemoryId, MemoryState | None]) -> None:
-    assert binding_of(MADE_FOR, current) != binding_of(MADE_FOR, {A: STATE})
+    assert binding_of(MADE_FOR, current, []) != binding_of(MADE_FOR, {A: STATE}, [])
+
+
+def test_other_conflicts_are_another_binding() -> None:
+    found = [binding_of(MADE_FOR, {A: STATE}, conflicts) for conflicts in ([], [{"code": "a"}], [{"code": "b"}])]
+    assert len(set(found)) == 3
 
 
 def test_a_candidate_is_named_by_its_draft_and_binding() -> None:
