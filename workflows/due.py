@@ -23,9 +23,10 @@ REFRESH_AFTER_S = 1.0  # within it, a Review's workflow records a change by itse
 # twice would cost a busy lane as much as publishing does.
 REFRESH_MERGED_AFTER_S = 20.0
 REFRESH_AGAIN_S = 5.0
-# Drafts that fell behind wait for nobody: each process brings some up at a time, beside what people wait for.
+# Nobody waits for Drafts that fell behind: so few are compared at a time, by all processes, that commands go first.
 BEHIND_POLL_S = 2.0
 BEHIND_LIMIT = 25
+BEHIND_UNDER_WAY = 8
 BEHIND_AGAIN_S = 60.0
 # While an organization publishes one thing after the other, each pass would be outrun by the next.
 BEHIND_RESTED_S = 1.0
@@ -106,9 +107,10 @@ class DueReader:
             self._everywhere_at = now + BEHIND_EVERYWHERE_S
         try:
             with self._engine.begin() as connection:
-                found = claim_behind(
+                claim = claim_behind(
                     connection,
                     limit=BEHIND_LIMIT,
+                    under_way=BEHIND_UNDER_WAY,
                     again_after_s=BEHIND_AGAIN_S,
                     published_within_s=None if is_full_look or self._many_behind else BEHIND_LATELY_S,
                     rested_s=0 if is_full_look else BEHIND_RESTED_S,
@@ -116,8 +118,8 @@ class DueReader:
         except SQLAlchemyError as error:
             log.warning("Drafts that fell behind were not claimed (%s); the next look finds them", type(error).__name__)
             return []
-        self._many_behind = len(found) == BEHIND_LIMIT
-        return found
+        self._many_behind = claim.is_full
+        return claim.due
 
     def _not_recorded(self, reviews: Sequence[RefreshDue]) -> list[RefreshDue]:
         """Reviews that asked for a refresh a moment ago already, each again at a distance of seconds."""

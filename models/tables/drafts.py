@@ -30,6 +30,7 @@ class Draft(SQLModel, table=True):
             text("greatest(base_version, reconciled_version)"),
             postgresql_where=text("status in ('open', 'submitted')"),
         ),
+        Index("ix_drafts_reconcile", "reconcile_at", postgresql_where=text("reconcile_at is not null")),
     )
 
     org_id: str = key()

@@ -1,5 +1,6 @@
 import re
 from collections.abc import Sequence
+from functools import partial
 
 from sqlalchemy import Engine, text
 
@@ -16,6 +17,7 @@ def claimed(
     engine: Engine,
     *places: Somewhere,
     limit: int = 1_000,
+    under_way: int = 1_000_000,
     again_after_s: float = 60.0,
     published_within_s: float | None = None,
     rested_s: float = 0,
@@ -23,14 +25,15 @@ def claimed(
     """What one claim brings of these organizations; other tests' Drafts wait for the next."""
     org_ids: set[str] = {place.org_id for place in places}
     with engine.begin() as connection:
-        due = claim_behind(
+        claim = claim_behind(
             connection,
             limit=limit,
+            under_way=under_way,
             again_after_s=again_after_s,
             published_within_s=published_within_s,
             rested_s=rested_s,
         )
-    return [DraftId(each.draft_id) for each in due if each.org_id in org_ids]
+    return [DraftId(each.draft_id) for each in claim.due if each.org_id in org_ids]
 
 
 def reconciled(place: Somewhere, draft_ids: Sequence[DraftId]) -> None:
@@ -138,12 +141,13 @@ def test_a_look_at_many_drafts_that_are_not_behind_reads_none_of_them(engine: En
         p=place.project_id,
         u=place.owner,
     )
-    names = {"limit": 25, "again_after_s": 60.0, "published_within_s": 600.0, "rested_s": 0.0}
+    names = {"limit": 25, "under_way": 1_000_000, "again_after_s": 60.0, "published_within_s": 600.0, "rested_s": 0.0}
     with engine.connect() as connection:
         connection.execute(text("analyze drafts"))
         plan = "\n".join(connection.execute(text(f"explain (analyze) {CLAIM_BEHIND.text}"), names).scalars())
         connection.rollback()
     assert "using ix_drafts_unfinished" in plan
+    assert "ix_drafts_reconcile" in plan
     removed = [int(rows) for rows in re.findall(r"Rows Removed by Filter: (\d+)", plan)]
     assert sum(removed) < 2_000
 
@@ -205,6 +209,65 @@ def test_one_organization_with_many_drafts_does_not_keep_another_waiting(engine:
     found = claimed(engine, busy, quiet, limit=2)
     assert waiting.draft_id in found
     assert many.intersection(found)
+
+
+def test_no_more_are_claimed_than_may_be_under_way_and_a_pass_that_ended_frees_its_place(engine: Engine) -> None:
+    _leave_none_behind(engine)
+    place, other = an_organization(engine), an_organization(engine)
+    for where in (place, other):
+        for number in range(4):
+            a_draft(where, creates(f"{number}.md"))
+        published(where, creates("z.md"))
+    first = claimed(engine, place, other, under_way=3)
+    assert len(first) == 3
+    assert claimed(engine, place, other, under_way=3) == []
+    for where in (place, other):  # of which each has some of them
+        reconciled(where, first[:1])
+    (second,) = claimed(engine, place, other, under_way=3)
+    for where in (place, other):
+        with acting(where) as tx:
+            release(tx.connection, where.org_id, second)
+    assert len(claimed(engine, place, other, under_way=3)) == 1
+    assert len(claimed(engine, place, other, under_way=5)) == 2
+    assert claimed(engine, place, other, under_way=2) == []
+
+
+def test_the_drafts_of_a_review_take_one_place_and_free_it_together(engine: Engine) -> None:
+    _leave_none_behind(engine)
+    place = an_organization(engine)
+    a_review(place, *(a_draft(place, creates(f"{name}.md")) for name in "abc"))
+    a_draft(place, creates("d.md"))
+    published(place, creates("z.md"))
+    told, alone = claimed(engine, place, under_way=2)
+    for draft_id in (alone, told):
+        with acting(place) as tx:
+            release(tx.connection, place.org_id, draft_id)
+    assert claimed(engine, place, under_way=1) == [told]
+
+
+def test_what_was_asked_for_in_vain_leaves_its_place_to_others(engine: Engine) -> None:
+    _leave_none_behind(engine)
+    place = an_organization(engine)
+    failing, fine = a_draft(place, creates("a.md")), a_draft(place, creates("b.md"))
+    published(place, creates("z.md"))
+    found = [claimed(engine, place, under_way=1, again_after_s=0) for _ in range(2)]
+    assert sorted(found) == sorted([[failing.draft_id], [fine.draft_id]])
+
+
+def test_several_processes_that_claim_at_once_keep_to_the_places_there_are(engine: Engine) -> None:
+    _leave_none_behind(engine)
+    place = an_organization(engine)
+    for number in range(12):
+        a_draft(place, creates(f"{number}.md"))
+    published(place, creates("z.md"))
+    found = together(*(partial(claimed, engine, place, under_way=4) for _ in range(4)))
+    assert sum(map(len, found)) == 4
+
+
+def _leave_none_behind(engine: Engine) -> None:
+    """Have the Drafts of other tests neither hold a place nor ask for one."""
+    with engine.begin() as connection:
+        connection.execute(text("update drafts set reconcile_at = null, reconciled_version = 1000000"))
 
 
 def _set_the_others_aside(engine: Engine) -> None:

@@ -154,6 +154,13 @@ def _drafts() -> None:
         unique=False,
         postgresql_where=sa.text("status in ('open', 'submitted')"),
     )
+    op.create_index(
+        "ix_drafts_reconcile",
+        "drafts",
+        ["reconcile_at"],
+        unique=False,
+        postgresql_where=sa.text("reconcile_at is not null"),
+    )
     op.create_table(
         "draft_operation_receipts",
         sa.Column("org_id", sa.Text(collation="C"), nullable=False),
@@ -225,6 +232,7 @@ def downgrade() -> None:
     op.drop_table("feed_floors")
     op.drop_index("ix_events_user", table_name="events")
     op.drop_table("draft_operation_receipts")
+    op.drop_index("ix_drafts_reconcile", table_name="drafts")
     op.drop_index("ix_drafts_unfinished", table_name="drafts")
     op.drop_column("drafts", "reconcile_at")
     op.drop_column("drafts", "reconciled_version")
