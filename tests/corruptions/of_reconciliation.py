@@ -103,18 +103,21 @@ CANDIDATES = [
         "candidate.reconciliation",
         CONTESTED,
         of_candidate(CONTESTED, "conflicts = '[]'"),
+        also="candidate.binding",
     ),
     breaks(
         "a conflict about another state",
         "candidate.conflict",
         CONTESTED,
         of_candidate(CONTESTED, "conflicts = jsonb_set(conflicts, '{0,draft,description}', '\"Another\"')"),
+        also="candidate.binding",
     ),
     breaks(
         "a conflict about another Memory",
         "candidate.conflict",
         CONTESTED,
         of_candidate(CONTESTED, "conflicts = jsonb_set(conflicts, '{0,memory_id}', '\"mem_another\"')"),
+        also="candidate.binding",
     ),
 ]
 
