@@ -84,7 +84,7 @@ class Evaluation:
     Args:
         current: the touched Memories that are active now.
         states: what the Drafts come to, by the ids that their operations name.
-        bases: where each of them started from.
+        bases: what was published of each of them where the first Draft that names it started from.
         results: by Draft, what it makes of each Memory that it touches, in the order in which they are first named.
         reconciliations: by Draft, in their order, how it stands to what plays Current for it.
         texts: those that merging made and that resolutions are made of, by blob id; some are in no state in the end.

@@ -155,6 +155,7 @@ def _keep(evaluation: Evaluation, standing: Standing, results: Mapping[MemoryId,
     evaluation.results[draft.draft_id] = dict(results)
     for memory_id, state in results.items():
         evaluation.states[memory_id] = state
-        evaluation.bases.setdefault(memory_id, standing.base.get(memory_id))
+        # What is published, also for a Draft that stands on an earlier one which is not before it any more.
+        evaluation.bases.setdefault(memory_id, standing.organization_base.get(memory_id))
         evaluation.first_touched_by.setdefault(memory_id, draft)
         standing.record_changes(memory_id, state)

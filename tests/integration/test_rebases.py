@@ -146,6 +146,38 @@ def test_a_conflict_with_a_sibling_may_be_settled_before_the_drafts_are_submitte
     check_invariants(engine, place.org_id)
 
 
+def test_what_is_left_of_a_review_is_shown_as_a_change_of_what_is_published(engine: Engine) -> None:
+    place = an_organization(engine)
+    (memory_id,) = published(place, creates("a.md", LINES))
+    first, second = a_draft(place, updates(memory_id, OURS)), a_draft(place, updates(memory_id, THEIRS))
+    (candidate,) = problem_of(submitted(place, first, second))["candidates"]
+    rebased(place, second, candidate, *offered(candidate, "both_current_first"))
+    review_id = a_review(place, first, current(place, second))
+    discarded(place, current(place, first))
+    (shown,) = fetch(
+        place,
+        """
+        select b.content from review_submission_states s
+        join blobs b on b.org_id = s.org_id and b.blob_id = s.base_blob_id
+        where s.org_id = :o and s.review_id = :r and s.number = 2
+        """,
+        r=review_id,
+    )
+    assert shown.content == LINES
+    check_invariants(engine, place.org_id)
+
+
+def test_a_create_that_a_rebase_dropped_is_known_where_another_draft_names_it(engine: Engine) -> None:
+    place = an_organization(engine)
+    creating = a_draft(place, creates("a.md", "ours\n"), creates("b.md"))
+    (dropped, _) = provisional_ids(place, creating.draft_id)
+    a_draft(place, updates(dropped, "more\n"))
+    published(place, creates("a.md", "theirs\n"))
+    rebased(place, creating, a_candidate(place, creating), is_to_go(dropped))
+    assert dropped not in provisional_ids(place, creating.draft_id)
+    check_invariants(engine, place.org_id)
+
+
 def test_a_draft_that_builds_on_another_open_draft_is_rebased_beside_it(engine: Engine) -> None:
     place = an_organization(engine)
     first = a_draft(place, creates("new.md", "one\n"))

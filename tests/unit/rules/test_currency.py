@@ -74,6 +74,12 @@ def test_an_id_that_both_sides_created_differently_changes_the_result() -> None:
     assert not stays_equal(draft=None, base=None, current=DESCRIBED)
 
 
+def test_what_both_sides_restored_but_only_the_draft_described_stays_as_the_draft_says() -> None:
+    undescribed = a_state("p", description="", text="old\n")
+    assert stays_equal(draft=BASE, base=None, current=undescribed)
+    assert not stays_equal(draft=undescribed, base=None, current=BASE)
+
+
 def some_states() -> st.SearchStrategy[State]:
     return st.none() | st.builds(
         lambda path, description, text: a_state(path, description=description, text=text),
