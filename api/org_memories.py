@@ -24,7 +24,7 @@ routes = Routes("published memory")
 
 @routes.read("/org/memories", answers=MemoriesPage, query=MemoriesQuery, problems=(NotFound,))
 def list_org_memories(call: Read) -> Answer:
-    """Memories by path, without their texts; active ones unless another status is asked for, now or as of `at`."""
+    """Memories by path, or those at one, without their texts; active unless a status is named, now or as of `at`."""
     query = call.query(MemoriesQuery)
     page = _list_now(call, query) if query.at is None else _list_then(call, query, query.at)
     return Answer(200, page.model_dump_json(exclude_unset=True).encode())
@@ -33,19 +33,19 @@ def list_org_memories(call: Read) -> Answer:
 def _list_now(call: Read, query: MemoriesQuery) -> Page[MemoryBody]:
     """The next pages are of the version of the first, so that whatever is renamed meanwhile is in one of them."""
     org_id = call.principal.org_id
-    paging = Paging(query, "org-memories", org_id, query.status, parts=3)
+    paging = Paging(query, "org-memories", org_id, query.status, query.path, parts=3)
     _, current = organization_ref(call.connection, org_id)
     version = current if paging.after is None else _point_of_page(call, paging).version
     if version != current:
         return _page_then(call, query, paging, version)
     after = None if paging.after is None else (paging.after[1], paging.after[2])
-    rows = list_memories(call.connection, org_id, status=query.status, after=after, limit=paging.fetch)
+    rows = list_memories(call.connection, org_id, status=query.status, path=query.path, after=after, limit=paging.fetch)
     return _page(paging, version, rows)
 
 
 def _list_then(call: Read, query: MemoriesQuery, at: Moment) -> MemoriesPage:
     """The next pages are of the version of the first, even where `at` was still to come."""
-    paging = Paging(query, "org-memories-then", call.principal.org_id, query.status, str(at), parts=3)
+    paging = Paging(query, "org-memories-then", call.principal.org_id, query.status, str(at), query.path, parts=3)
     point = _point(call, at) if paging.after is None else _point_of_page(call, paging)
     page = _page_then(call, query, paging, point.version)
     return MemoriesPage(items=page.items, next_cursor=page.next_cursor, commit_id=point.commit_id)
@@ -54,7 +54,9 @@ def _list_then(call: Read, query: MemoriesQuery, at: Moment) -> MemoriesPage:
 def _page_then(call: Read, query: MemoriesQuery, paging: Paging, version: int) -> Page[MemoryBody]:
     org_id = call.principal.org_id
     after = ("", "") if paging.after is None else (paging.after[1], paging.after[2])
-    rows = list_memories_then(call.connection, org_id, version, status=query.status, after=after, limit=paging.fetch)
+    rows = list_memories_then(
+        call.connection, org_id, version, status=query.status, path=query.path, after=after, limit=paging.fetch
+    )
     return _page(paging, version, rows)
 
 

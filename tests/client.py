@@ -24,7 +24,7 @@ class Client:
     base_url: str
     token: str | None = None
 
-    def get(self, path: str, *, headers: Mapping[str, str] | None = None, **query: str | int) -> httpx.Response:
+    def get(self, path: str, /, *, headers: Mapping[str, str] | None = None, **query: str | int) -> httpx.Response:
         return self.request("GET", path, headers=headers, query=query)
 
     def post(

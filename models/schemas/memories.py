@@ -1,14 +1,16 @@
 """Memory as it was, as it became, and as a project's member may read it now (publication.md §5)."""
 
 import re
+import unicodedata
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import Field, PlainValidator
+from pydantic import AfterValidator, Field, PlainValidator
 
 from models.rules.instants import read_instant
+from models.rules.paths import broken_length_rule
 from models.schemas.commits import MemoryBody, MemoryStatus, MemoryWithContent
-from models.schemas.common import FLAG, Instant, ListQuery, Optional, Output, Page, Query, broken
+from models.schemas.common import FLAG, Instant, ListQuery, Optional, Output, Page, Query, Text, broken
 
 Moment = str | int | datetime
 """A commit by its id, a version by its number, or a time."""
@@ -39,6 +41,12 @@ At = Annotated[
 ]
 
 
+def _place(raw: str) -> str:
+    if rule := broken_length_rule(raw):
+        raise broken(rule)
+    return unicodedata.normalize("NFC", raw)
+
+
 class MemoryQuery(Query):
     """As of when."""
 
@@ -50,6 +58,9 @@ class MemoriesQuery(ListQuery):
 
     status: MemoryStatus = "active"
     at: Optional[At] = None
+    path: Annotated[
+        Optional[Annotated[Text, AfterValidator(_place)]], Field(description="only what stands at exactly this path")
+    ] = None
 
 
 class MemoriesPage(Page[MemoryBody]):

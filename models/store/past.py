@@ -9,7 +9,7 @@ from models.errors import NotFound
 from models.identifiers import CommitId, MemoryId, OrganizationId
 from models.schemas.commits import MemoryStatus
 from models.schemas.memories import MemoryThen
-from models.store.org_memories import ListedMemory
+from models.store.org_memories import AT_PATH, ListedMemory, at_path
 from models.store.selections import memory_body
 
 
@@ -85,34 +85,42 @@ ONE = text(f"""
     ) v {THEN}
 """)  # noqa: S608  (constants)
 # Each part has an index in the order of path keys: one of what holds still, one of what has ended.
-ACTIVE = text(f"""
+ACTIVE = f"""
     select {METADATA_THEN}, v.path_key
     from (
-        (select * from memory_versions
+        (select * from memory_versions v
          where org_id = :org_id and to_version is null and from_version <= :version and path_key > :after_key
+           {{place}}
          order by path_key limit :limit)
         union all
-        (select * from memory_versions
+        (select * from memory_versions v
          where org_id = :org_id and to_version > :version and from_version <= :version and path_key > :after_key
+           {{place}}
          order by path_key limit :limit)
         order by path_key limit :limit
     ) v {THEN}
     order by v.path_key
-""")  # noqa: S608  (constants)
-ARCHIVED = text(f"""
+"""  # noqa: S608  (constants)
+ARCHIVED = f"""
     select {METADATA_THEN}, v.path_key
     from (
-        select e.* from memory_versions e
-        where e.org_id = :org_id and e.to_version <= :version and (e.path_key, e.memory_id) > (:after_key, :after_id)
-          and e.from_version = (
+        select v.* from memory_versions v
+        where v.org_id = :org_id and v.to_version <= :version and (v.path_key, v.memory_id) > (:after_key, :after_id)
+          {{place}}
+          and v.from_version = (
               select l.from_version from memory_versions l
-              where l.org_id = :org_id and l.memory_id = e.memory_id and l.from_version <= :version
+              where l.org_id = :org_id and l.memory_id = v.memory_id and l.from_version <= :version
               order by l.from_version desc limit 1
           )
-        order by e.path_key, e.memory_id limit :limit
+        order by v.path_key, v.memory_id limit :limit
     ) v {THEN}
     order by v.path_key, v.memory_id
-""")  # noqa: S608  (constants)
+"""  # noqa: S608  (constants)
+LISTS = {
+    (active, anywhere): text(statement.format(place="" if anywhere else AT_PATH))
+    for active, statement in ((True, ACTIVE), (False, ARCHIVED))
+    for anywhere in (True, False)
+}
 
 
 def read_memory_then(connection: Connection, org_id: OrganizationId, memory_id: MemoryId, point: Point) -> MemoryThen:
@@ -135,6 +143,7 @@ def list_memories_then(
     version: int,
     *,
     status: MemoryStatus,
+    path: str | None = None,
     after: tuple[str, str],
     limit: int,
 ) -> list[ListedMemory]:
@@ -145,6 +154,7 @@ def list_memories_then(
         org_id: the organization.
         version: of the organization.
         status: archived ones stand at the path they had last.
+        path: only what stood there; in NFC, compared as it is.
         after: continue behind this (path key, memory_id).
         limit: at most so many.
     """
@@ -152,5 +162,6 @@ def list_memories_then(
         return []
     after_key, after_id = after
     names = {"org_id": org_id, "version": version, "after_key": after_key, "after_id": after_id, "limit": limit}
-    rows = connection.execute(ACTIVE if status == "active" else ARCHIVED, names).mappings()
+    statement = LISTS[status == "active", path is None]
+    rows = connection.execute(statement, {**names, **at_path(path)}).mappings()
     return [ListedMemory(memory_body(row), row["path_key"]) for row in rows]

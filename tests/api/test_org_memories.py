@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from tests.client import Client, a_person, an_organization, items, ok, problem, refused_fields
-from tests.proposals import a_place, all_items, creates, deletes, inside, published, renames, updates
+from tests.proposals import a_place, all_items, creates, deletes, inside, listed, published, renames, updates
 
 pytestmark = pytest.mark.usefixtures("worker")
 
@@ -80,6 +80,41 @@ def test_archived_memories_that_shared_a_path_are_all_listed(api: Client) -> Non
     assert refused_fields(organization.owner.get("/org/memories", cursor=cursor)) == {("cursor", "foreign")}
 
 
+def test_a_memory_is_found_by_its_path_among_many_whatever_form_it_is_written_in(api: Client) -> None:
+    organization, project_id = a_place(api)
+    owner = organization.owner
+    paths = ["a.md", *(f"b/{number}.md" for number in range(60)), "b/ü.md"]
+    ids = dict(zip(paths, published(owner, project_id, *(creates(path) for path in paths)), strict=True))
+
+    for path in ("b/7.md", "b/\u00fc.md", "b/u\u0308.md"):
+        page = ok(owner.get("/org/memories", path=path, limit=1))
+        [found] = listed(page, "items")
+        assert (found["memory_id"], page["next_cursor"]) == (ids[path.replace("u\u0308", "\u00fc")], None)
+    for other in ("b", "B/7.md", "b/7", "/b/7.md", "b/%.md"):
+        assert items(owner.get("/org/memories", path=other)) == []
+
+
+def test_what_was_deleted_is_found_at_the_path_that_it_had_last(api: Client) -> None:
+    organization, project_id = a_place(api)
+    owner = organization.owner
+    moved, gone = published(owner, project_id, creates("a.md"), creates("b.md"))
+    published(owner, project_id, renames(moved, "c.md"), deletes(gone))
+    [again] = published(owner, project_id, creates("b.md"))
+    published(owner, project_id, deletes(again), deletes(moved))
+
+    assert items(owner.get("/org/memories", path="b.md")) == []
+    archived = {
+        path: items(owner.get("/org/memories", path=path, status="archived")) for path in ("a.md", "b.md", "c.md")
+    }
+    shown = {path: [memory["memory_id"] for memory in memories] for path, memories in archived.items()}
+    assert shown == {"a.md": [], "b.md": sorted([gone, again]), "c.md": [moved]}
+    cursor = str(ok(owner.get("/org/memories", path="b.md", status="archived", limit=1))["next_cursor"])
+    [second] = items(owner.get("/org/memories", path="b.md", status="archived", cursor=cursor))
+    assert second == archived["b.md"][1]
+    elsewhere = owner.get("/org/memories", path="c.md", status="archived", cursor=cursor)
+    assert refused_fields(elsewhere) == {("cursor", "foreign")}
+
+
 def test_every_member_reads_what_is_published_and_nobody_of_another_organization(api: Client) -> None:
     organization, project_id = a_place(api)
     [known] = published(organization.owner, project_id, creates("a.md"))
@@ -102,6 +137,9 @@ def test_what_is_not_published_yet_is_not_found(api: Client) -> None:
         ({"status": "open"}, ("status", "not_allowed")),
         ({"limit": 0}, ("limit", "too_small")),
         ({"limit": 201}, ("limit", "too_large")),
+        ({"path": ""}, ("path", "empty")),
+        ({"path": "a" * 513}, ("path", "too_long")),
+        ({"path": "a\0.md"}, ("path", "nul")),
     ],
 )
 def test_what_a_schema_can_tell_of_a_query_is_refused(

@@ -90,6 +90,22 @@ def test_lists_hold_what_was_active_or_archived_then_by_path(api: Client) -> Non
         assert items(owner.get("/org/memories", at="v3", status=status)) == now
 
 
+def test_a_path_names_what_stood_there_then(api: Client) -> None:
+    organization, project_id = a_place(api)
+    owner = organization.owner
+    a, b = published(owner, project_id, creates("a.md"), creates("b.md"))
+    published(owner, project_id, renames(a, "b.md"), renames(b, "a.md"))
+    published(owner, project_id, deletes(b))
+
+    def at_path(path: str, **query: str) -> list[object]:
+        return [memory["memory_id"] for memory in items(owner.get("/org/memories", path=path, **query))]
+
+    assert [at_path("a.md", at=f"v{version}") for version in (1, 2, 3)] == [[a], [b], []]
+    assert [at_path("b.md", at=f"v{version}") for version in (1, 2, 3)] == [[b], [a], [a]]
+    assert [at_path(path, at="v3", status="archived") for path in ("a.md", "b.md")] == [[b], []]
+    assert at_path("a.md", at="v2", status="archived") == []
+
+
 @pytest.mark.parametrize("as_of", ["now", "later"])
 def test_pages_are_of_the_version_of_the_first_whatever_is_published_meanwhile(api: Client, as_of: str) -> None:
     organization, project_id = a_place(api)

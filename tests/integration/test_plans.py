@@ -239,6 +239,8 @@ def test_what_is_read_of_a_large_organization_touches_few_rows(library: Library,
         draft_result(connection, behind)
         list_memories(connection, place.org_id, status="active", after=("7", ""), limit=50)
         list_memories(connection, place.org_id, status="archived", after=None, limit=50)
+        list_memories(connection, place.org_id, status="active", path="2/1/99.md", after=None, limit=50)
+        list_memories(connection, place.org_id, status="archived", path="2/1/99.md", after=None, limit=50)
         read_memory(connection, place.org_id, ids[500])
         list_commits(connection, place.org_id, None, before=None, limit=20)
         start = feed_of(connection, place.org_id).floor
@@ -272,6 +274,10 @@ def test_what_is_read_of_a_large_past_touches_few_rows(library: Library, *, gene
         for at in (3, 24, version):
             read_memory_then(connection, place.org_id, ids[10], Point(at, None))
         assert list_memories_then(connection, place.org_id, version - 1, status="active", after=("1", ""), limit=50)
+        for path in ("2/1/99.md", "nothing.md"):
+            before = (connection, place.org_id, version - 1)
+            list_memories_then(*before, status="active", path=path, after=("", ""), limit=9)
+            list_memories_then(*before, status="archived", path=path, after=("", ""), limit=9)
         point_of_time(connection, place.org_id, datetime.now(UTC))
         list_changes(connection, place.org_id, ids[10], before=None, limit=50)
         list_effective(connection, place.org_id, few, place.owner, after=("", ""), limit=50)
