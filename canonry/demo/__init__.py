@@ -4,7 +4,7 @@ import time
 from contextlib import ExitStack, suppress
 
 from canonry.demo.display import Display, a_console
-from canonry.demo.ending import next_steps, summary
+from canonry.demo.ending import again, next_steps, summary
 from canonry.demo.people import COLOURS
 from canonry.demo.story import CHAPTERS, tell
 from canonry.remote import Remote
@@ -43,5 +43,6 @@ def run(settings: Settings, *, leave: bool) -> None:
         say(next_steps(running, figures, served=not leave))
         if not leave:
             with suppress(Stopped):
-                say("\nCtrl-C stops it; `make demo` shows it again, `make up` only serves.")
+                repeat, serve = again("demo", running), again("up", running)
+                say(f"\nCtrl-C stops it; `{repeat}` shows it again, `{serve}` only serves.")
                 running.wait()

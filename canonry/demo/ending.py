@@ -4,20 +4,23 @@ import json
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from canonry.demo.people import FOLDER, PLATFORM
 from canonry.demo.scene import Scene
-from canonry.invocation import command_line, from_here
+from canonry.invocation import DEFAULT_DATA, command_line, from_here
 from canonry.stack import RunningCanonry
 from canonry.wording import counted
-from models.schemas.commits import CommitBody, MemoryBody
+from models.schemas.commits import CommitBody, SelectionBody
 from models.schemas.reviews import ReviewBody, ReviewListItem
+from models.settings import Settings
 
 
 @dataclass(frozen=True)
 class Figures:
-    """What the server counts of the two projects and the organization, and the Review left open."""
+    """What the server counts of the two projects, whatever else the organization has, and the Review left open."""
 
+    projects: Sequence[str]
     reviews: Sequence[ReviewListItem]
     commits: int
     documents: int
@@ -32,9 +35,13 @@ def counted_up(scene: Scene, *, waiting: ReviewBody) -> Figures:
         for project_id in scene.projects.values()
         for review in owner.items("/reviews", ReviewListItem, project_id=project_id)
     ]
-    commits = sum(1 for _ in owner.items("/org/commits", CommitBody))
-    documents = sum(1 for _ in owner.items("/org/memories", MemoryBody))
-    return Figures(reviews, commits, documents, waiting)
+    ours = {review.review_id for review in reviews}
+    commits = sum(commit.review_id in ours for commit in owner.items("/org/commits", CommitBody))
+    selections = [
+        owner.get(f"/projects/{project_id}/org-selections", SelectionBody) for project_id in scene.projects.values()
+    ]
+    documents = {memory_id for selection in selections for memory_id in selection.resource_ids}
+    return Figures(list(scene.projects), reviews, commits, len(documents), waiting)
 
 
 def summary(figures: Figures, seconds: float) -> str:
@@ -42,17 +49,25 @@ def summary(figures: Figures, seconds: float) -> str:
     merged = sum(review.status == "merged" for review in figures.reviews)
     submissions = sum(len(review.submissions) for review in figures.reviews)
     return (
-        f"\nTold in {seconds:.1f} s. {counted(figures.documents, 'document')}, published in"
-        f" {counted(figures.commits, 'version')} by {counted(merged, 'Review')};"
+        f"\nTold in {seconds:.1f} s. {' and '.join(figures.projects)} read {counted(figures.documents, 'document')};"
+        f" {counted(merged, 'Review')} published {counted(figures.commits, 'version')},"
         f" {counted(submissions, 'submission')} in all.\n"
     )
+
+
+def again(name: str, running: RunningCanonry) -> str:
+    """The command that serves the same data at the same address: `make NAME` where that is its default."""
+    port = urlsplit(running.url).port
+    if port == Settings.model_fields["port"].default and running.data.resolve() == DEFAULT_DATA.resolve():
+        return f"make {name}"
+    return command_line(name, "--port", str(port), data=running.data)
 
 
 def next_steps(running: RunningCanonry, figures: Figures, *, served: bool) -> str:
     """Commands to paste into another terminal, from this folder; `served`: what they ask goes on serving."""
     data, review = from_here(running.data), figures.waiting
     read_token = f"$(cat {shlex.quote(str(data / 'owner.token'))})"
-    opening = "Try it" if served else "`make up` serves it; then"
+    opening = "Try it" if served else f"`{again('up', running)}` serves it; then"
     lines = [
         "",
         f"{opening}, from another terminal in this folder:",

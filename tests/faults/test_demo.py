@@ -22,7 +22,7 @@ WIDTH = 100
 SERVING = "Ctrl-C stops it"
 CHAPTERS = 9
 RANDOM_KILLS = 12
-WHOLE = "29 documents, published in 5 versions by 5 Reviews; 7 submissions in all."
+WHOLE = "Platform and Support read 29 documents; 5 Reviews published 5 versions, 7 submissions in all."
 
 
 @dataclass
@@ -184,7 +184,7 @@ def test_every_publication_is_one_commit_of_one_review(told: Told) -> None:
     assert sorted(str(commit["review_id"]) for commit in commits) == sorted(map(str, merged))
     assert [commit["version"] for commit in commits] == list(range(1, len(merged) + 1))
     assert commits_shown(told.first) == [str(commit["commit_id"])[:12] for commit in commits]
-    assert f"published in {len(commits)} versions by {len(merged)} Reviews" in told.first
+    assert f"{len(merged)} Reviews published {len(commits)} versions" in told.first
 
 
 def test_the_publication_whose_servers_were_killed_happened_once(told: Told) -> None:
@@ -254,6 +254,11 @@ def test_the_library_is_what_its_files_say(told: Told) -> None:
         memory = ok(told.owner.get(f"/org/memories/{published[path]['memory_id']}"))
         assert memory["content"] == body
         assert front_matter == f"description: {member(memory, 'memory')['description']}\n"
+
+
+def test_the_command_that_goes_on_serving_is_told_with_the_address_and_folder_of_the_next_lines(told: Told) -> None:
+    [port] = re.findall(r"^  API=http://127\.0\.0\.1:(\d+)/v1/api$", told.first, re.MULTILINE)
+    assert f" up --port {port} --data {told.data}` serves it" in told.first
 
 
 def test_one_review_is_left_open(told: Told) -> None:
