@@ -97,8 +97,8 @@ def test_a_path_names_what_stood_there_then(api: Client) -> None:
     published(owner, project_id, renames(a, "b.md"), renames(b, "a.md"))
     published(owner, project_id, deletes(b))
 
-    def at_path(path: str, **query: str) -> list[object]:
-        return [memory["memory_id"] for memory in items(owner.get("/org/memories", path=path, **query))]
+    def at_path(path: str, at: str, status: str = "active") -> list[object]:
+        return [memory["memory_id"] for memory in items(owner.get("/org/memories", path=path, at=at, status=status))]
 
     assert [at_path("a.md", at=f"v{version}") for version in (1, 2, 3)] == [[a], [b], []]
     assert [at_path("b.md", at=f"v{version}") for version in (1, 2, 3)] == [[b], [a], [a]]
