@@ -18,7 +18,7 @@ MANIFEST = ".canonry.json"
 class Manifest(BaseModel):
     """What lies in the folder; `also` are the paths of documents that nobody finds who looks for Markdown.
 
-    `imported` is the digest of the documents that the last import of the whole folder took (canonry/importing/base.py).
+    `taken` are the files that imports of the whole folder took, and the digest of each (canonry/importing/taken.py).
     """
 
     format: Literal["canonry-export/1"] = "canonry-export/1"
@@ -26,7 +26,7 @@ class Manifest(BaseModel):
     commit_id: str
     tree_id: str
     also: list[str]
-    imported: str | None = None
+    taken: dict[str, str] | None = None
 
 
 def parse_manifest(data: bytes, name: str) -> Manifest:
@@ -43,7 +43,7 @@ def parse_manifest(data: bytes, name: str) -> Manifest:
         ) from error
 
 
-def amend_manifest(folder: Path, seen: Manifest, changes: Mapping[str, str]) -> None:
+def amend_manifest(folder: Path, seen: Manifest, changes: Mapping[str, JsonValue]) -> None:
     """Change keys of a folder's manifest, all at once; every other key stays, also one that this version does not know.
 
     Where it cannot be written, or is no longer the one that was `seen`, it is left as it is.

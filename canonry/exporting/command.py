@@ -88,12 +88,11 @@ def _exported(remote: Remote, options: ExportOptions, progress: ProgressLine) ->
 
 
 def _write_folder(folder: Path, snapshot: Snapshot, options: ExportOptions, progress: ProgressLine) -> _Exported:
-    total = len(snapshot.tree.entries)
     chosen = files_of(snapshot, plain=options.plain)
-    for done, file in enumerate(chosen.files):
+    for done, file in enumerate(chosen.files):  # the last is the manifest, which is no Memory
+        progress.tell("Writing Memories", done, chosen.memories)
         write_file(folder, file.path, file.data)
-        progress.tell("Writing files", done, total)
-    memories = _memories(snapshot, chosen)
+    memories = _memories(chosen)
     return _Exported(f"{memories} of {_described(snapshot.commit)} in {options.path}", chosen.left_out)
 
 
@@ -112,13 +111,12 @@ def _write_repository(
             left_out |= dict.fromkeys(chosen.left_out)
             repository.add(commit, chosen.files)
         repository.finish(files_of(snapshot, plain=options.plain).files)
-    publications, memories = counted(len(commits), "commit"), _memories(snapshot, chosen)
+    publications, memories = counted(len(commits), "commit"), _memories(chosen)
     return _Exported(f"{publications} up to {_described(commits[-1])}, {memories}, in {options.path}", left_out)
 
 
-def _memories(snapshot: Snapshot, chosen: Files) -> str:
-    number = sum(entry.path is not None for entry in snapshot.tree.entries)
-    return counted(number - len(chosen.left_out), "Memory", "Memories")
+def _memories(chosen: Files) -> str:
+    return counted(chosen.memories, "Memory", "Memories")
 
 
 def _described(commit: CommitBody) -> str:

@@ -45,9 +45,10 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The files of a snapshot, in order of paths, the manifest last, and what is not among them."""
+    """The files of a snapshot, in order of paths, the manifest last; of how many Memories, and what is left out."""
 
     files: Iterator[File]
+    memories: int
     left_out: Sequence[LeftOut]
 
 
@@ -66,6 +67,7 @@ def files_of(snapshot: Snapshot, *, plain: bool) -> Files:
     reasons = {entry.id: reason for entry in entries if (reason := _what_it_would_be(_path(entry)))}
     return Files(
         _files(snapshot, [entry for entry in entries if entry.id not in reasons], plain=plain),
+        len(entries) - len(reasons),
         [LeftOut(entry.id, _path(entry), reasons[entry.id]) for entry in entries if entry.id in reasons],
     )
 

@@ -80,10 +80,11 @@ def _reader(options: ImportOptions) -> Reader:
 def _previewed(remote: Remote, options: ImportOptions, found: Survey, progress: ProgressLine) -> bool:
     """Show what would happen; whether files would be left out."""
     if options.create_project and options.project is not None and would_make_project(remote, options.project):
-        return _foreseen(options.project, found, foresee(found, options.prefix))
+        plan = foresee(remote, found, prefix=options.prefix, base=find_base(remote, options, found))
+        return _foreseen(options.project, found, plan)
     with progress.shown():
         project = choose_project(remote, options.project, create=False)
-        base = find_base(remote, options)
+        base = find_base(remote, options, found)
         tried = try_out(remote, _proposal(options, project, found, base), progress.tell)
     reports = _all_reports(tried.survey, tried.trial.reports)
     show_notes(found.notes)
@@ -104,7 +105,7 @@ def _imported(remote: Remote, options: ImportOptions, found: Survey, progress: P
     """Bring what was found into a Review, and that as far as the options say; whether files were left out."""
     with progress.shown():
         project = choose_project(remote, options.project, create=options.create_project)
-        base = find_base(remote, options)
+        base = find_base(remote, options, found)
         proposal = _proposal(options, project, found, base)
         former = former_import(remote, proposal, progress.tell)
         done = former.going_on
@@ -113,8 +114,7 @@ def _imported(remote: Remote, options: ImportOptions, found: Survey, progress: P
             done, found = start(remote, staged.made, progress.tell), staged.survey
     reports = _all_reports(found, done.reports)
     show_notes(found.notes)
-    if not reports:
-        remember_import(options, found)
+    remember_import(options, found, {report.path for report in reports})
     show_import(done, reports, before=former.told, base=base)
     if done.review_id is not None:
         review = _decided(remote, options, read_review(remote, done.review_id))

@@ -36,7 +36,14 @@ def show_import(done: ImportBody, reports: Sequence[ImportReportBody], *, before
         print(f"The import: {_counted(done.counts)}")
     show_reports(reports)
     if done.review_id is None:
-        print("There is nothing to review: whatever could be imported is published already.")
+        print(f"There is nothing to review: {_why_not(reports)}.")
+
+
+def _why_not(reports: Sequence[ImportReportBody]) -> str:
+    if not reports:
+        return "whatever is new here is published already"
+    was = "was" if len(reports) == 1 else "were"
+    return f"{counted(len(reports), 'file')} {was} left out, and nothing else differs"
 
 
 def show_review(review: ReviewBody, server: str | None) -> None:
@@ -61,10 +68,9 @@ def show_foreseen(project: str, plan: ImportPlan, reports: Sequence[ImportReport
     for change in plan.changes:
         print(f"{change.action:<7} {printable(change.path)}")
     show_reports(reports)
-    created = counted(plan.counts.created, "file")
-    print(
-        f"A dry run, nothing has changed: it would make the project {printable(project)}; {created} would be created."
-    )
+    created = f"{counted(plan.counts.created, 'file')} would be created"
+    unchanged = f", {plan.counts.unchanged:,} unchanged" if plan.counts.unchanged else ""
+    print(f"A dry run, nothing has changed: it would make the project {printable(project)}; {created}{unchanged}.")
 
 
 def show_reports(reports: Sequence[ImportReportBody]) -> None:

@@ -57,8 +57,14 @@ def compare(file: StagedFile, was: State, now: MemoryState) -> Compared:
     return Compared(merged, conflicts)
 
 
+def changes_nothing(file: StagedFile, was: MemoryState, now: MemoryState) -> bool:
+    """Whether a Memory stays as it is published: each field is as the base was, or as it is now."""
+    compared = compare(file, was, now)
+    return not compared.conflicts and says_as(compared.file, now)
+
+
 def says_as(file: StagedFile, was: MemoryState) -> bool:
-    """Whether the file is as the base was, in all that it says."""
+    """Whether the file is as the Memory was at the base, or is now, in all that it says."""
     return (file.path, file.body) == (was.path, was.body) and file.description in (None, was.description)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from models.errors import DuplicateId, MemoryNotSelected, PathCollision
 from models.identifiers import MemoryId
-from models.rules.import_bases import changed_by_both, compare, deleted_by_others, says_as
+from models.rules.import_bases import changed_by_both, changes_nothing, compare, deleted_by_others, says_as
 from models.rules.import_collisions import left_out
 from models.rules.import_deletions import Deletions, absent
 from models.rules.import_operations import Aim, plan_of_aims
@@ -91,7 +91,7 @@ def _aims(readable: Iterable[StagedFile], targets: Targets, library: Library) ->
         if target is None or before is None:
             outcome = _new(file, target, unnamed.get(path_key(file.path)), library)
         elif target not in library.selected:
-            outcome = _not_selected(file, target, before)
+            outcome = _not_selected(file, target, before, library.base)
         else:
             outcome = _changed(file, target, before, library.base)
         found.add(file, outcome)
@@ -117,7 +117,17 @@ def _new(
     return _aim(file)
 
 
-def _not_selected(file: StagedFile, target: MemoryId, before: MemoryState) -> ImportReport:
+def _not_selected(file: StagedFile, target: MemoryId, before: MemoryState, base: Base | None) -> ImportReport | None:
+    """A file whose Memory the project may not change, or at whose path such a one stands; None: it changes nothing."""
+    was = None if base is None else base.states.get(target)
+    if was is not None and changes_nothing(file, was, before):
+        return None
+    if file.memory_id is None and (was is None or path_key(was.path) != path_key(file.path)):
+        detail = (
+            f"{file.path} is another document's path in this organization, which this project does not use; import"
+            f" under another path (--prefix) or select it ({target}) to change it."
+        )
+        return ImportReport(file.file_path, PathCollision.code, detail)
     detail = f"{target} at {before.path} is not in the project's selection; {SELECT_IT}."
     return ImportReport(file.file_path, MemoryNotSelected.code, detail)
 

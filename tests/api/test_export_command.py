@@ -57,6 +57,13 @@ def publish(place: tuple[Organization, str], documents: dict[str, str], title: s
     return published(place[0].owner, place[1], *operations, title=title)
 
 
+def test_what_is_counted_while_it_is_written_is_the_memories(place: tuple[Organization, str], tmp_path: Path) -> None:
+    publish(place, {"a.md": "# A\n", "b.md": "# B\n", ".canonry.json": "{}\n"})
+    done = export(place[0].owner, tmp_path / "out", "--project", place[1], code=3)
+    assert "Writing Memories: 2 of 2\n" in done.stderr
+    assert done.stdout.startswith("2 Memories of version ")
+
+
 def test_every_memory_is_a_file_with_its_id_and_description(place: tuple[Organization, str], tmp_path: Path) -> None:
     ids = publish(place, PLAIN)
     done = export(place[0].owner, tmp_path / "out")

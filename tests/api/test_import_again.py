@@ -7,10 +7,10 @@ import pytest
 from dulwich.repo import Repo
 
 from canonry.documents.manifest import MANIFEST
-from tests.client import Client, Json, Organization, a_member, items, ok
+from tests.client import Client, Json, Organization, a_member, a_project, items, ok
 from tests.export_command import export, manifest
 from tests.import_command import a_folder, import_folder
-from tests.proposals import a_place, all_items, merge, published, updates
+from tests.proposals import a_place, all_items, creates, merge, published, updates
 
 pytestmark = pytest.mark.usefixtures("worker")
 
@@ -161,13 +161,37 @@ def test_an_import_of_a_revision_notes_nothing(place: tuple[Organization, str], 
     assert (folder / MANIFEST).read_bytes() == before
 
 
-def test_an_import_that_leaves_files_out_notes_nothing(place: tuple[Organization, str], folder: Path) -> None:
-    before = (folder / MANIFEST).read_bytes()
+def test_what_was_taken_is_noted_where_other_files_are_left_out(place: tuple[Organization, str], folder: Path) -> None:
+    owner = place[0].owner
     a_folder(folder, {"blank.md": "\n"})
+    for line in ("One.", "Two.", "Three."):
+        edit(folder, line)
 
-    import_folder(place[0].owner, folder, "--merge", code=3)
+        done = import_folder(owner, folder, "--merge", code=3)
 
-    assert (folder / MANIFEST).read_bytes() == before
+        assert re.findall(r"^  (\S+  \w+)  ", done.stdout, re.MULTILINE) == ["blank.md  operation_invalid"]
+    assert body_of(owner, "deploy.md") == "# Deploy\n\nTag it.\nOne.\nTwo.\nThree.\n"
+
+
+def test_an_export_of_the_organization_is_edited_and_merged_again_and_again_by_a_project_that_selects_some_of_it(
+    place: tuple[Organization, str], folder: Path, tmp_path: Path
+) -> None:
+    owner = place[0].owner
+    published(owner, a_project(owner, "Elsewhere"), creates("theirs.md", "# Theirs\n"))
+    export(owner, tmp_path / "all")
+    for line in ("One.", "Two."):
+        edit(tmp_path / "all", line)
+        import_folder(owner, tmp_path / "all", "--project", place[1], "--merge")
+    a_folder(tmp_path / "all", {"theirs.md": (tmp_path / "all" / "theirs.md").read_bytes() + b"Mine.\n"})
+
+    for line in ("Three.", "Four."):
+        edit(tmp_path / "all", line)
+        done = import_folder(owner, tmp_path / "all", "--project", place[1], "--merge", code=3)
+
+        assert "1 updated, 0 renamed, 0 deleted, 1 unchanged." in done.stdout
+        assert re.findall(r"^  (\S+  \w+)  ", done.stdout, re.MULTILINE) == ["theirs.md  memory_not_selected"]
+    assert body_of(owner, "deploy.md") == "# Deploy\n\nTag it.\nOne.\nTwo.\nThree.\nFour.\n"
+    assert body_of(owner, "theirs.md") == "# Theirs\n"
 
 
 def test_a_dry_run_compares_likewise_and_writes_nothing(place: tuple[Organization, str], folder: Path) -> None:

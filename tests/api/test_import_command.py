@@ -374,16 +374,43 @@ def test_who_may_not_decide_gets_one_sentence_and_an_open_review(api: Client, tm
     assert "stays open" in one_sentence(done)
 
 
-def test_a_memory_that_the_project_does_not_select_is_left_out(organization: Organization, tmp_path: Path) -> None:
+def test_a_path_of_another_projects_memory_is_left_out_and_how_to_import_it(api: Client, tmp_path: Path) -> None:
+    organization, project_id = a_place(api)
     published(organization.owner, a_project(organization.owner, "Elsewhere"), *_creates("deploy.md"))
-    project = str(items(organization.owner.get("/projects"))[-1]["project_id"])
+    folder = a_folder(tmp_path / "notes", NOTES)
+    words = ("--project", project_id, "--merge")
 
-    done = import_folder(
-        organization.owner, a_folder(tmp_path / "notes", NOTES), "--project", project, "--merge", code=3
-    )
+    done = import_folder(organization.owner, folder, *words, code=3)
+    again = import_folder(organization.owner, folder, *words, code=3)
+    import_folder(organization.owner, folder, *words, "--prefix", "mine")
 
-    assert "  deploy.md  memory_not_selected  " in done.stdout
+    assert "  deploy.md  path_collision  deploy.md is another document's path in this organization" in done.stdout
     assert "1 created" in done.stdout
+    assert again.stdout.endswith("There is nothing to review: 1 file was left out, and nothing else differs.\n")
+    found = memories(organization.owner)
+    assert body_of(organization.owner, found["deploy.md"]) == "# Elsewhere\n"
+    assert body_of(organization.owner, found["mine/deploy.md"]) == NOTES["deploy.md"]
+
+
+def test_a_preview_of_a_project_that_is_not_there_yet_knows_what_others_have_published(
+    organization: Organization, tmp_path: Path
+) -> None:
+    owner = organization.owner
+    import_folder(owner, a_folder(tmp_path / "notes", NOTES), "--merge")
+    run_as(owner, "export", tmp_path / "out")
+    edited = tmp_path / "out" / "deploy.md"
+    edited.write_text(edited.read_text() + "More.\n")
+    words = ("--project", "New", "--create-project")
+
+    plain = import_folder(owner, tmp_path / "notes", *words, "--dry-run", code=3)
+    told = import_folder(owner, tmp_path / "out", *words, "--dry-run", code=3)
+    done = import_folder(owner, tmp_path / "out", *words, code=3)
+
+    assert set(re.findall(r"^  (\S+)  path_collision  ", plain.stdout, re.MULTILINE)) == {*NOTES}
+    assert told.stdout.endswith("it would make the project New; 0 files would be created, 1 unchanged.\n")
+    assert "0 created, 0 updated, 0 renamed, 0 deleted, 1 unchanged." in done.stdout
+    for each in (told, done):
+        assert re.findall(r"^  (\S+  \w+)  ", each.stdout, re.MULTILINE) == ["deploy.md  memory_not_selected"]
 
 
 def test_more_files_than_a_request_holds_become_several_drafts_of_one_review(

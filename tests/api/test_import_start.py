@@ -164,7 +164,7 @@ def test_what_the_plan_leaves_out_is_reported_one_by_one_and_the_rest_goes_on(ap
         ("folder/file.md", "path_collision"),
         ("one.md", "duplicate_id"),
         ("other.md", "duplicate_id"),
-        ("unselected.md", "memory_not_selected"),
+        ("unselected.md", "path_collision"),
     ]
     details = {str(report["path"]): report["detail"] for report in listed(done, "reports")}
     assert "folder/file.md" in str(details["folder"])

@@ -244,7 +244,7 @@ def test_an_import_is_planned_from_its_own_organization_only(twins: Twins) -> No
         shown = import_body(connection, row)
         files = list_files(connection, row, after=None, limit=9)
     assert [(change.action, change.path) for change in plan.changes] == [("create", "there.md")]
-    assert [report.code for report in plan.reports] == ["memory_not_selected"]
+    assert [report.code for report in plan.reports] == ["path_collision"]
     assert (shown.staged, [file.path for file in files]) == (2, ["2.md", "there.md"])
 
 

@@ -54,9 +54,9 @@ def a_read_only_folder() -> Iterator[Path]:
 
 
 def test_what_is_changed_leaves_every_other_key_as_it_is(tmp_path: Path) -> None:
-    amend_manifest(tmp_path, written(tmp_path), {"commit_id": "c2", "imported": "d"})
+    amend_manifest(tmp_path, written(tmp_path), {"commit_id": "c2", "taken": {"a.md": "d"}})
 
-    assert keys(tmp_path) == {**KEYS, "commit_id": "c2", "imported": "d"}
+    assert keys(tmp_path) == {**KEYS, "commit_id": "c2", "taken": {"a.md": "d"}}
     assert [each.name for each in tmp_path.iterdir()] == [MANIFEST]
 
 
@@ -64,7 +64,7 @@ def test_the_mode_of_the_file_stays(tmp_path: Path) -> None:
     seen = written(tmp_path)
     (tmp_path / MANIFEST).chmod(0o640)
 
-    amend_manifest(tmp_path, seen, {"imported": "d"})
+    amend_manifest(tmp_path, seen, {"taken": {"a.md": "d"}})
 
     assert (tmp_path / MANIFEST).stat().st_mode & 0o777 == 0o640
 
@@ -84,7 +84,7 @@ def test_a_folder_that_cannot_be_written_is_left_as_it_is() -> None:
         with pytest.raises(PermissionError):
             (folder / "new").touch()
 
-        amend_manifest(folder, seen, {"imported": "d"})
+        amend_manifest(folder, seen, {"taken": {"a.md": "d"}})
 
         assert keys(folder) == KEYS
         assert [each.name for each in folder.iterdir()] == [MANIFEST]
@@ -95,7 +95,7 @@ def test_a_disk_that_takes_no_more_leaves_the_manifest_whole(tmp_path: Path) -> 
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (8, limits[1]))
     try:
-        amend_manifest(tmp_path, seen, {"imported": "d"})
+        amend_manifest(tmp_path, seen, {"taken": {"a.md": "d"}})
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
@@ -107,6 +107,6 @@ def test_a_manifest_that_is_gone_is_not_made_again(tmp_path: Path) -> None:
     seen = written(tmp_path)
     (tmp_path / MANIFEST).unlink()
 
-    amend_manifest(tmp_path, seen, {"imported": "d"})
+    amend_manifest(tmp_path, seen, {"taken": {"a.md": "d"}})
 
     assert list(tmp_path.iterdir()) == []

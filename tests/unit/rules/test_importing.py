@@ -86,11 +86,14 @@ def test_paths_may_be_swapped() -> None:
     assert changed(plan) == [("rename", "a.md", "b.md", "mem_2"), ("rename", "b.md", "a.md", "mem_1")]
 
 
-def test_a_memory_outside_the_selection_is_reported_by_id_and_by_path() -> None:
-    library = a_library({"mem_1": a_state("a.md"), "mem_2": a_state("b.md")}, unselected=["mem_1", "mem_2"])
-    plan = plan_files([a_file("A.md"), a_file("c.md", memory_id="mem_2")], library)
-    assert reported(plan) == {"A.md": "memory_not_selected", "c.md": "memory_not_selected"}
-    assert plan.operations == []
+def test_a_memory_outside_the_selection_is_another_documents_unless_the_file_has_its_id() -> None:
+    library = a_library({"mem_1": a_state("ops/a.md"), "mem_2": a_state("b.md")}, unselected=["mem_1", "mem_2"])
+    plan = plan_files([a_file("A.md", prefix="ops"), a_file("c.md", memory_id="mem_2", prefix="ops")], library)
+    assert (reported(plan), plan.operations) == ({"A.md": "path_collision", "c.md": "memory_not_selected"}, [])
+    assert plan.reports[0].detail == (
+        "ops/A.md is another document's path in this organization, which this project does not use; import under"
+        " another path (--prefix) or select it (mem_1) to change it."
+    )
 
 
 def test_a_file_with_the_id_of_a_deleted_memory_restores_it() -> None:
@@ -266,7 +269,7 @@ def test_an_unknown_id_at_a_place_that_its_memory_leaves_is_a_new_memory() -> No
 
 def test_reports_say_what_to_do() -> None:
     library = a_library({"mem_1": a_state("a.md"), "mem_2": a_state("b.md")}, unselected=["mem_1"])
-    files = [a_file("a.md"), a_file("x.md", memory_id="mem_2"), a_file("y.md", memory_id="mem_2")]
+    files = [a_file("a.md", memory_id="mem_1"), a_file("x.md", memory_id="mem_2"), a_file("y.md", memory_id="mem_2")]
     details = [report.detail for report in plan_files(files, library).reports]
     assert details == [
         "mem_1 at a.md is not in the project's selection; select it first (PUT /v1/api/projects/{id}/org-selections).",

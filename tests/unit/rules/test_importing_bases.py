@@ -93,6 +93,34 @@ def test_what_both_made_at_one_path_is_settled_where_it_is_equal() -> None:
     assert (reported(plan), plan.operations) == ({"a.md": "reconciliation_required"}, [])
 
 
+@pytest.mark.parametrize("memory_id", ["mem_1", None], ids=["by id", "by path"])
+@pytest.mark.parametrize(
+    ("text", "now", "code"),
+    [
+        ("1\n", a_state("a.md", text="1\n"), None),
+        ("1\n", a_state("b.md", text="2\n"), None),
+        ("2\n", a_state("b.md", text="2\n"), None),
+        ("2\n", a_state("a.md", text="1\n"), "memory_not_selected"),
+        ("3\n", a_state("b.md", text="2\n"), "memory_not_selected"),
+    ],
+    ids=["as it was", "others went on", "as others made it", "edited here", "edited by both"],
+)
+def test_a_memory_that_the_project_does_not_select_is_left_out_only_where_the_file_changes_it(
+    memory_id: str | None, text: str, now: MemoryState, code: str | None
+) -> None:
+    library = a_history({"mem_1": a_state("a.md", text="1\n")}, {"mem_1": now}, unselected=["mem_1"])
+    plan = plan_files([a_file("a.md", text, memory_id=memory_id)], library)
+    assert (reported(plan), plan.operations) == ({} if code is None else {"a.md": code}, [])
+    assert plan.counts.unchanged == (1 if code is None else 0)
+
+
+def test_a_new_file_at_the_path_of_a_memory_that_the_project_does_not_select_collides() -> None:
+    library = a_history({}, {"mem_1": a_state("a.md", text="1\n")}, unselected=["mem_1"])
+    assert reported(plan_files([a_file("a.md", "1\n")], library)) == {"a.md": "path_collision"}
+    moved_there = a_history({"mem_1": a_state("b.md")}, {"mem_1": a_state("a.md")}, unselected=["mem_1"])
+    assert reported(plan_files([a_file("a.md", "new\n")], moved_there)) == {"a.md": "path_collision"}
+
+
 def test_a_new_file_where_a_memory_has_moved_to_collides_alone() -> None:
     library = a_history({"mem_1": a_state("a.md")}, {"mem_1": a_state("b.md")})
     plan = plan_files([a_file("a.md"), a_file("b.md", "new\n")], library)
