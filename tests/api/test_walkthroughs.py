@@ -6,13 +6,15 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.client import Client, Organization, a_project, an_organization, items, ok
+from tests.client import Client, Json, Organization, an_organization, items, ok
 from tests.import_command import import_environment
-from tests.proposals import a_draft, a_review, creates, inside, listed, published
+from tests.proposals import a_draft, a_place, a_review, all_items, creates, inside, listed, published
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -26,7 +28,22 @@ POLICIES = ROOT / "docs" / "how-to" / "set-review-policies.md"
 UNDO = ROOT / "docs" / "how-to" / "undo-a-publication.md"
 FOLLOW = ROOT / "docs" / "how-to" / "follow-changes.md"
 EXPORT = ROOT / "docs" / "how-to" / "export-a-snapshot.md"
+AGENT = ROOT / "docs" / "how-to" / "give-an-agent-its-memory.md"
+SHARE = ROOT / "docs" / "how-to" / "share-a-document.md"
 WHERE = re.compile(r"^API=\S+ TOKEN=.*$", re.MULTILINE)
+# They are about the installation, or about commands of the clone, which have tests of their own below.
+NOT_HERE = [
+    ROOT / "docs" / "how-to" / f"{name}.md"
+    for name in (
+        "run-it",
+        "import-a-folder",
+        "export-a-snapshot",
+        "verify-and-diagnose",
+        "operate-in-temporal-ui",
+    )
+]
+MARK = "@@@ the next page @@@"
+POLICIES_BEFORE: Json = {"required_approvals": 0, "review_expires_after": 86_400}
 
 pytestmark = [
     pytest.mark.usefixtures("worker"),
@@ -34,118 +51,141 @@ pytestmark = [
 ]
 
 
-def test_the_quickstart_publishes_a_document(api: Client) -> None:
-    organization = an_organization(api)
+@dataclass(frozen=True)
+class Walk:
+    """What the quickstart and then the pages printed, one after another in one shell, and what the organization was."""
 
-    printed = _paste(organization, _block(README, "## Quickstart"))
+    printed: Mapping[Path, str]
+    owner: Client
+    before: Json
+    waiting: Json
+    folder: Path
 
-    status, commits = printed.split("\n", 1)
+    def lines(self, page: Path) -> list[str]:
+        return self.printed[page].splitlines()
+
+
+@pytest.fixture(scope="module")
+def walk(api: Client, tmp_path_factory: pytest.TempPathFactory) -> Walk:
+    """All pages in the order of the README, in an organization of more Memories than a page of a list has."""
+    organization, project_id = a_place(api)
+    owner = organization.owner
+    published(owner, project_id, *(creates(f"a/{number}.md") for number in range(60)))
+    waiting = a_review(owner, a_draft(owner, project_id, creates("waiting.md")))
+    ok(owner.patch("/admin/organization", POLICIES_BEFORE, version=1))
+    before = ok(owner.get("/admin/organization"))
+    folder = tmp_path_factory.mktemp("walk")
+    blocks = {README: [_block(README, "## Quickstart")]}
+    blocks |= {page: _blocks(page) for page in _in_the_readme_s_order() if page not in NOT_HERE}
+    printed = _paste(organization, *(f"{''.join(each)}\nprintf '{MARK}'" for each in blocks.values()), folder=folder)
+    return Walk(dict(zip(blocks, printed.split(MARK), strict=False)), owner, before, waiting, folder)
+
+
+def test_the_quickstart_publishes_a_document(walk: Walk) -> None:
+    status, commits = walk.printed[README].split("\n", 1)
     assert status == "approved"
     [commit] = json.loads(commits)["items"]
     assert commit["message"] == "Say hello"
-    snapshot = ok(organization.owner.get(f"/commits/{commit['commit_id']}"))
+    snapshot = ok(walk.owner.get(f"/commits/{commit['commit_id']}"))
     assert "# Hello\n" in [blob["content"] for blob in listed(snapshot, "blobs")]
 
 
-def test_the_guide_publishes_an_edit_and_a_rename(api: Client) -> None:
-    organization = an_organization(api)
-
-    printed = _paste(organization, _block(README, "## Quickstart"), *_blocks(PUBLISH))
-
-    snapshot = json.loads(printed.splitlines()[-1])
-    [path, selection] = [entry["path"] for entry in snapshot["tree"]["entries"]]
-    assert selection is None
-    assert re.fullmatch(r"greetings/hello-\d+\.md", path)
-    assert "# Hello\n\nEverybody.\n" in [blob["content"] for blob in listed(snapshot, "blobs")]
-    assert len(items(organization.owner.get("/org/memories"))) == 1
-
-
-def test_the_page_on_policies_sets_each_schedules_a_review_and_takes_all_back(api: Client) -> None:
-    organization = an_organization(api)
-    project_id = a_project(organization.owner)
-    review = a_review(organization.owner, a_draft(organization.owner, project_id, creates("a.md")))
-
-    printed = _paste(organization, *_blocks(POLICIES)).splitlines()
-
-    assert printed[:2] == ["2", "False"]
-    assert printed[-1] == "6"
-    assert ok(organization.owner.get(f"/reviews/{review['review_id']}"))["publish_at"] == printed[-2]
-    assert ok(organization.owner.get("/admin/organization"))["path_owners"] == []
+def test_the_pages_leave_nothing_behind_and_touch_nothing_of_others(walk: Walk) -> None:
+    owner = walk.owner
+    assert ok(owner.get(f"/reviews/{walk.waiting['review_id']}"))["version"] == 1
+    [hello] = [memory for memory in all_items(owner, "/org/memories", limit=200) if str(memory["path"])[:2] != "a/"]
+    assert str(hello["path"]).startswith("hello-")
+    assert len(items(owner.get("/projects"))) == 2
+    assert len(items(owner.get("/admin/users"))) == 1
+    assert items(owner.get("/drafts", status="open")) == []
+    changing = {"version": 0, "updated_at": ""}
+    assert {**ok(owner.get("/admin/organization")), **changing} == {**walk.before, **changing}
+    assert [*walk.folder.iterdir()] == []
 
 
-def test_the_page_on_following_changes_reads_awaits_and_streams_them(api: Client) -> None:
-    organization = an_organization(api)
+def test_every_page_that_is_pasted_here_is_one_of_the_readme(walk: Walk) -> None:
+    assert {COLLEAGUE, PUBLISH, RETRY, UP_TO_DATE, DELTAS, POLICIES, UNDO, FOLLOW, AGENT, SHARE} < walk.printed.keys()
 
-    read, awaited, streamed, of_drafts, batch = _paste(organization, *_blocks(FOLLOW)).splitlines()
 
+def test_the_guide_publishes_an_edit_and_a_rename(walk: Walk) -> None:
+    printed = walk.printed[PUBLISH]
+    read, end = json.JSONDecoder().raw_decode(printed, printed.rindex('{\n    "commit"'))
+    assert any(re.match(r"greetings/greeting-\d+\.md", entry["path"] or "") for entry in read["tree"]["entries"])
+    assert "# Hello\n\nEverybody.\n" in [blob["content"] for blob in listed(read, "blobs")]
+    assert printed[end:].split()[:-1] == ["submitted", "approved", "merged"]
+
+
+def test_the_page_on_policies_shows_what_is_set_sets_each_schedules_a_review_and_puts_all_back(walk: Walk) -> None:
+    shown, two, no, *_, cancelled, scheduled, back = walk.lines(POLICIES)
+    assert {name: json.loads(shown)[name] for name in POLICIES_BEFORE} == POLICIES_BEFORE
+    assert (two, no, cancelled, back) == ("2", "False", "None", "0")
+    assert re.match(r"\d{4}-", scheduled)
+
+
+def test_the_page_on_following_changes_reads_awaits_and_streams_them(walk: Walk) -> None:
+    read, awaited, streamed, of_drafts, batch = walk.lines(FOLLOW)
     assert "project.created" in read
-    assert awaited == "draft.created"
-    assert json.loads(streamed.removeprefix("data: "))["kind"] == "draft.created"
-    assert (of_drafts, batch) == ("created", "accepted once")
+    assert awaited.startswith("draft.")  # created, or the base of one that waits moved
+    assert json.loads(streamed.removeprefix("data: "))["kind"].startswith("draft.")
+    assert of_drafts.endswith("created")
+    assert batch == "accepted once"
 
 
-def test_the_page_on_deltas_asks_what_there_is_and_reads_the_past(api: Client) -> None:
-    organization = an_organization(api)
-    project_id = a_project(organization.owner)
-    [known] = published(organization.owner, project_id, creates("a.md"))
-    commit_id = items(organization.owner.get("/org/commits"))[0]["commit_id"]
-
-    whole, none, upserted, then, history = _paste(organization, *_blocks(DELTAS)).splitlines()
-
-    assert (whole, none, upserted, then) == (f"/v1/api/commits/{commit_id}", "None", "[]", commit_id)
-    assert f"'commit_id': '{commit_id}'" in history
-    assert [each["memory_id"] for each in items(organization.owner.get("/org/memories"))] == [known]
+def test_the_page_on_deltas_fetches_what_changed_and_reads_the_past(walk: Walk) -> None:
+    whole, none, delta, then, history = walk.lines(DELTAS)
+    first = items(walk.owner.get("/org/commits", limit=200))[-1]
+    assert (whole[:16], none, then) == ("/v1/api/commits/", "None", first["commit_id"])
+    assert re.match(r"\[('followed-\d+/[ac]\.md', ){2}None\] \[\] \[", delta)
+    assert "# A, changed" in delta
+    assert "# B" not in delta
+    assert "'change': ['created']" in history
 
 
-def test_the_page_on_reconciliation_confirms_a_candidate_and_settles_a_conflict(api: Client) -> None:
-    organization = an_organization(api)
-
-    printed = _paste(organization, _block(README, "## Quickstart"), *_blocks(UP_TO_DATE))
-
-    [memory] = listed(json.loads(printed[printed.rindex('{\n    "memories"') :]), "memories")
+def test_the_page_on_reconciliation_confirms_a_candidate_and_settles_a_conflict(walk: Walk) -> None:
+    printed = walk.printed[UP_TO_DATE]
+    document, _ = json.JSONDecoder().raw_decode(printed, printed.rindex('{\n    "memories"'))
+    [memory] = listed(document, "memories")
     result = inside(memory, "result")
     assert (result["content"], result["description"]) == ("# Good morning\n# Hello\n\nEverybody.\n", "How we greet")
-    [draft] = items(organization.owner.get("/drafts", status="open"))
-    assert draft["version"] == 3
 
 
-def test_the_page_on_undoing_reverts_a_commit_and_restores_a_memory(api: Client) -> None:
-    organization = an_organization(api)
-
-    printed = _paste(organization, _block(README, "## Quickstart"), *_blocks(UNDO)).splitlines()
-
+def test_the_page_on_undoing_reverts_a_commit_and_restores_a_memory(walk: Walk) -> None:
+    printed = walk.lines(UNDO)
     assert 'Revert "Clean up"' in printed
     assert "1" in printed
     assert "[['restored'], ['deleted'], ['created']]" in printed
-    [memory] = items(organization.owner.get("/org/memories"))
-    assert (str(memory["path"])[:5], memory["revision"]) == ("back/", 5)
+    assert any("'path': 'back/undo-" in line and "'revision': 5" in line for line in printed)
 
 
-def test_the_page_on_colleagues_lets_one_person_propose_and_another_decide(api: Client) -> None:
-    organization = an_organization(api)
-
-    first, *refused, before_last, last = _paste(organization, *_blocks(COLLEAGUE)).splitlines()
-
-    assert (first, before_last) == ("member", "approved")
+def test_the_page_on_colleagues_lets_one_person_propose_and_another_decide(walk: Walk) -> None:
+    first, *refused, approved, commit_id, _ = walk.lines(COLLEAGUE)
+    assert (first, approved) == ("member", "approved")
     assert json.loads("".join(refused))["code"] == "forbidden"
-    commit = ok(organization.owner.get(f"/commits/{last}"))["commit"]
-    assert isinstance(commit, dict)
-    assert (commit["message"], commit["created_by"]) == ("Welcome people", organization.owner_id)
+    assert inside(ok(walk.owner.get(f"/commits/{commit_id}")), "commit")["message"] == "Welcome people"
 
 
-def test_the_page_on_retries_shows_a_replay_and_waits_for_an_operation(api: Client) -> None:
-    organization = an_organization(api)
-    project_id = a_project(organization.owner)
-    selection = organization.owner.put(f"/projects/{project_id}/org-selections", {"resource_ids": []}, version=0)
-    wait, again = _blocks(RETRY)
+def test_the_page_on_retries_waits_for_a_merge_and_shows_that_it_happened_once(walk: Walk) -> None:
+    waited, accepted, *replayed, refused, problem, once, cleaned = walk.lines(RETRY)
+    assert (waited, once) == ("succeeded", "1")
+    assert [line.split()[1] for line in (accepted, refused, cleaned)] == ["202", "409", "200"]
+    assert replayed[0].lower() == "idempotency-replayed: true"
+    assert json.loads(problem)["code"] == "review_closed"
 
-    waited = _paste(organization, _at(wait, organization, LOCATION=selection.headers["location"]))
-    shown = _paste(organization, again)
 
-    assert json.loads(waited)["status"] == "succeeded"
-    assert [line.split(" ")[1] for line in shown.splitlines() if line.startswith("HTTP")] == ["201", "201"]
-    assert shown.lower().count("idempotency-replayed: true") == 1
-    assert len(set(re.findall(r"prj_\w+", shown))) == 1
+def test_the_page_on_agents_lets_one_propose_and_read_what_was_published(walk: Walk) -> None:
+    printed = walk.printed[AGENT]
+    assert '"draft_version": 2' in printed
+    assert re.search(
+        r"\nforbidden\napproved\n[0-9a-f]{64}\n<!-- lessons-\d+.md -->\n# Restart the worker first\n", printed
+    )
+
+
+def test_the_page_on_sharing_selects_a_document_which_then_moves_in_both_projects(walk: Walk) -> None:
+    selected, paths, messages, left = walk.lines(SHARE)
+    assert re.fullmatch(r"\['mem_\w+'\]", selected)
+    assert re.fullmatch(r"\['shared-\d+/moved.md'\]", paths)
+    assert messages.startswith("['A version'")
+    assert left == "[]"
 
 
 def test_the_page_on_imports_proposes_a_folder_merges_it_and_shows_what_an_edit_would_do(
@@ -196,10 +236,11 @@ def _block(page: Path, heading: str) -> str:
     return found[1]
 
 
-def _at(block: str, organization: Organization, **variables: str) -> str:
-    """The block with what a reader has beside it: another server's address, and variables."""
-    assignments = "".join(f"{name}='{value}'\n" for name, value in variables.items())
-    return assignments + block.replace("http://127.0.0.1:8080", organization.owner.base_url)
+def _in_the_readme_s_order() -> list[Path]:
+    """The pages of the column "to do"."""
+    rows = README.read_text(encoding="utf-8").split("| to do |", 1)[1].split("\n\n", 1)[0]
+    cells = [row.split("|")[1] for row in rows.splitlines()[2:]]
+    return [ROOT / name for cell in cells for name in re.findall(r"\]\((docs/how-to/[\w-]+\.md)", cell)]
 
 
 def _a_clone(folder: Path) -> Path:
@@ -226,17 +267,23 @@ def _run_in(clone: Path, organization: Organization, *blocks: str) -> str:
     return done.stdout
 
 
-def _paste(organization: Organization, *blocks: str) -> str:
-    """What a shell prints; it fails at the first command that does, and instead of the owner's file it has a token."""
+def _paste(organization: Organization, *blocks: str, folder: Path) -> str:
+    """What a shell prints; it fails at the first command that does, and instead of the owner's file it has a token.
+
+    Args:
+        organization: whose owner it is.
+        blocks: what is pasted.
+        folder: for what is temporary.
+    """
     where = f"API={organization.owner.base_url}/v1/api TOKEN={organization.owner.token}"
     script = "\n".join([where, *(WHERE.sub("", block) for block in blocks)])
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],  # noqa: S607  (whichever a reader has)
-        env={"PATH": os.environ["PATH"], "NO_PROXY": "127.0.0.1"},
+        env={"PATH": os.environ["PATH"], "NO_PROXY": "127.0.0.1", "TMPDIR": str(folder)},
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=240,
     )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
