@@ -24,8 +24,9 @@ def list_effective_memories(call: Read, project_id: str) -> Answer:
     who = call.principal
     paging = Paging(query, "effective-memories", who.org_id, who.user_id, access.project_id, parts=2)
     after = ("", "") if paging.after is None else (paging.after[0], paging.after[1])
-    rows = list_effective(call.connection, who.org_id, access.project_id, who.user_id, after=after, limit=paging.fetch)
-    texts = effective_texts(call.connection, who.org_id, rows[: paging.limit]) if query.content else None
+    whose = (who.org_id, access.project_id, who.user_id)
+    rows = list_effective(call.connection, *whose, after=after, limit=paging.fetch)
+    texts = effective_texts(call.connection, *whose, rows[: paging.limit]) if query.content else None
     page = paging.page(Page[EffectiveMemory], rows, show=lambda row: _shown(row, texts), position=lambda row: row.place)
     return Answer(200, page.model_dump_json(exclude_unset=True).encode())
 

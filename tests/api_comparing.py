@@ -29,8 +29,11 @@ class Comparing:
     def compare(self) -> None:
         """Drafts and Reviews, as lists show them."""
         self.take_moved_bases()
+        version = self.model.model.version
         for draft in self.model.drafts.values():
-            draft.kept = draft.status in LIVE and self._keeps_result(draft, self.model.model.version)
+            draft.kept = draft.status in LIVE and self._keeps_result(draft, version)
+            if draft.compared != draft.version:
+                draft.compared, draft.changed_at = draft.version, version
         for project in self.projects:
             for body in items(self.organization.owner.get("/reviews", project_id=project, limit=PAGE)):
                 self._compare_review(body)
@@ -146,8 +149,12 @@ class Comparing:
         self.take_moved_bases()
 
     def _is_to_be_settled(self, draft: HeldDraft, body: Json) -> bool:
-        """One whose base was an older version from the start waits for the next publication."""
+        """One that has changed since, or that builds on another Draft, waits for the next publication."""
         if draft.status not in LIVE or inside(body, "coordination")["reconciliation"] != "unknown":
             return False
         proposal, number = self.model.proposal_of(draft)
-        return number not in proposal.verdict.broken and draft.born_at < self.model.model.version
+        builds_on_others = any(
+            step.memory.startswith("prv_") for step in draft.steps if step.memory not in draft.creates
+        )
+        is_judged = number not in proposal.verdict.broken and not builds_on_others
+        return is_judged and draft.changed_at < self.model.model.version

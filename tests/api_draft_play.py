@@ -51,7 +51,7 @@ class DraftPlay(Comparing):
         """A Draft that nobody has made yet; nothing names the empty organization as a base once there is a commit."""
         version = self.model.model.version
         base = max(min(1, version), version - behind)
-        return HeldDraft(draft_id="", author=author, project=project, base=base, born_at=version)
+        return HeldDraft(draft_id="", author=author, project=project, base=base)
 
     def append(self, draft: HeldDraft, steps: Sequence[Step]) -> None:
         path, before = f"/drafts/{draft.draft_id}/operations", draft.steps

@@ -19,17 +19,19 @@ UNDECIDED = ("open", "approved")
 class HeldDraft(ModelDraft):
     """A Draft as the API shows it.
 
-    `born_at` is the organization's version when it was made; `kept` whether it kept its result when last compared.
+    `kept` is whether it kept its result when it was last compared; `compared` is its version then, and `changed_at` the
+    organization's version when it was first compared as it is.
     """
 
     draft_id: str
-    born_at: int
     author: str
     project: str
     version: int = 1
     status: str = "open"
     review: str | None = None
     kept: bool = False
+    compared: int = 0
+    changed_at: int = 0
 
     def becomes(self, status: str, review: str | None = None) -> None:
         self.status, self.review, self.version = status, review, self.version + 1

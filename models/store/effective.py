@@ -115,18 +115,31 @@ def list_effective(
     return sorted([*installed, *behind], key=lambda each: each.place)[:limit]
 
 
-def effective_texts(connection: Connection, org_id: OrganizationId, shown: Sequence[Effective]) -> dict[BlobId, str]:
-    """The texts of what is shown: published ones, and those that only Drafts carry."""
-    drafts = {each.source.draft_id for each in shown if isinstance(each.source, Proposed)}
-    return read_contents(connection, org_id, {each.state.body.blob_id for each in shown}, drafts)
+def effective_texts(
+    connection: Connection, org_id: OrganizationId, project_id: ProjectId, user_id: UserId, shown: Sequence[Effective]
+) -> dict[BlobId, str]:
+    """The texts of what is shown: published ones, and those that only the user's Drafts carry.
+
+    A Draft that renames what an earlier one creates shows the earlier one's text.
+    """
+    is_proposed = any(isinstance(each.source, Proposed) for each in shown)
+    live = _live_drafts(connection, org_id, project_id, user_id) if is_proposed else []
+    blob_ids = {each.state.body.blob_id for each in shown}
+    return read_contents(connection, org_id, blob_ids, [draft.draft_id for draft in live])
+
+
+def _live_drafts(
+    connection: Connection, org_id: OrganizationId, project_id: ProjectId, user_id: UserId
+) -> list[DraftRow]:
+    names = {"org_id": org_id, "project_id": project_id, "user_id": user_id}
+    return [row_of(DraftRow, row) for row in connection.execute(LIVE_DRAFTS, names).mappings()]
 
 
 def _drafts(
     connection: Connection, org_id: OrganizationId, project_id: ProjectId, user_id: UserId
 ) -> list[OverlaidDraft]:
     """The user's live Drafts in the project, in the order they were made."""
-    names = {"org_id": org_id, "project_id": project_id, "user_id": user_id}
-    drafts = [row_of(DraftRow, row) for row in connection.execute(LIVE_DRAFTS, names).mappings()]
+    drafts = _live_drafts(connection, org_id, project_id, user_id)
     draft_ids = [draft.draft_id for draft in drafts]
     operations = fold_operations(connection, org_id, draft_ids)
     bases = _bases(connection, org_id, drafts, operations)

@@ -140,6 +140,8 @@ def test_a_later_draft_goes_on_with_what_an_earlier_one_creates(place: tuple[Org
     owner = organization.owner
     made = provisional(a_draft(owner, project_id, creates("a.md", "one\n", "About")))
     a_draft(owner, project_id, renames(made, "b.md"))
+    [shown] = effective(owner, project_id, content="true")
+    assert (shown["path"], shown["content"]) == ("b.md", "one\n")
     third = a_draft(owner, project_id, updates(made, "two\n"))
     [shown] = effective(owner, project_id, content="true")
     assert (shown["path"], shown["description"], shown["content"]) == ("b.md", "About", "two\n")
