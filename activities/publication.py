@@ -149,9 +149,13 @@ def _approval_problems(
 
 
 def write_organization_commit(tx: Transaction, scene: Scene, evaluation: Evaluation) -> _Published:
-    """Write the Memories that change, one Organization Commit, the Ref's step, and the projections."""
+    """Write the Memories that change, one Organization Commit, the Ref's step, and the projections.
+
+    Where others have published all of it meanwhile there is no commit, but what it restores is selected all the same.
+    """
     changed = evaluation.changed
     if not changed:
+        _refresh_projections(tx, scene, changed, evaluation.created, scene.ref.commit_id)
         return _Published(scene.ref.commit_id, changed)
     version = scene.ref.version + 1
     write_states(tx, changed, version)
@@ -177,7 +181,7 @@ def _refresh_projections(
     scene: Scene,
     changed: dict[MemoryId, State],
     created: Collection[MemoryId],
-    commit_id: CommitId,
+    commit_id: CommitId | None,
 ) -> None:
     """Select what is created or restored for the originating project, deselect what is deleted, then refresh."""
     project_id = scene.project.project_id

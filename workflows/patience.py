@@ -41,4 +41,4 @@ FIRST_PAUSE = timedelta(seconds=0.5)
 LONGEST_PAUSE = timedelta(seconds=5)
 
 # A Review's timer that is due still, although it was run or has failed, is run again at this distance.
-DUE_AGAIN = timedelta(seconds=30)
+DUE_AGAIN = timedelta(seconds=10)

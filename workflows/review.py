@@ -32,6 +32,7 @@ class ReviewWorkflow:
         self._commands = CommandQueue(state.commands)
         self._refresh_wanted = False
         self._ran_for: datetime | None = None
+        self._ran_at: datetime | None = None
         self._step = "starting"
 
     @workflow.run
@@ -110,14 +111,16 @@ class ReviewWorkflow:
     def _until_due(self, review: ReviewView) -> timedelta | None:
         if review.next_timer_at is None:
             return None
-        if review.next_timer_at == self._ran_for:
-            return DUE_AGAIN
-        return max(timedelta(), review.next_timer_at - workflow.now())
+        due_at = review.next_timer_at
+        if due_at == self._ran_for and self._ran_at is not None:
+            # From when they were run, not from now: an overdue row is told again and again meanwhile.
+            due_at = self._ran_at + DUE_AGAIN
+        return max(timedelta(), due_at - workflow.now())
 
     async def _run_timers(self, review: ReviewView) -> None:
         """Run what is due; what fails for an unforeseen reason stays due, and holds no command up meanwhile."""
         self._at("timers")
-        self._ran_for = review.next_timer_at
+        self._ran_for, self._ran_at = review.next_timer_at, workflow.now()
         due = ReviewTimers(
             org_id=self._state.org_id,
             review_id=self._state.review_id,

@@ -7,6 +7,7 @@ from sqlalchemy import Engine
 
 from activities.accepting import ProposedOperation
 from models.errors import MemoryNotSelected, OperationInvalid, TargetMissing
+from models.store.commits import organization_ref
 from models.store.draft_views import draft_body, draft_result
 from models.store.locks import DraftRow
 from tests.commands import a_merge, a_review, merged, problem_of, published, result_of, selected, submitted
@@ -218,6 +219,22 @@ def test_a_memory_that_others_have_restored_alike_is_selected_for_this_project_t
     (created,) = provisional_ids(place, draft.draft_id)
     both = {memory_id, created.replace("prv_", "mem_")}
     assert (selection(place, other), projection(place, other)) == (both, both)
+    check_invariants(engine, place.org_id)
+
+
+def test_a_restore_of_which_nothing_is_left_but_the_selection_selects_it_without_a_commit(engine: Engine) -> None:
+    place = an_organization(engine)
+    other = a_project(place)
+    memory_id = a_deleted_memory(place)
+    review_id = a_review(place, a_draft(place, restores(memory_id), project_id=other))
+    published(place, restores(memory_id))
+    with engine.connect() as connection:
+        before = organization_ref(connection, place.org_id)
+    result = result_of(merged(place, review_id))
+    assert (result["already_published"], result["applied_operation_count"]) == (True, 0)
+    with engine.connect() as connection:
+        assert organization_ref(connection, place.org_id) == before
+    assert (selection(place, other), projection(place, other)) == ({memory_id}, {memory_id})
     check_invariants(engine, place.org_id)
 
 

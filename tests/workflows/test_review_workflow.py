@@ -1,3 +1,4 @@
+import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -20,6 +21,7 @@ from tests.workflows.harness import (
     until,
 )
 from workflows.ids import review_workflow_id
+from workflows.patience import DUE_AGAIN
 from workflows.review import ReviewWorkflow
 from workflows.signals import send
 
@@ -277,6 +279,24 @@ def test_a_timer_that_keeps_breaking_down_is_given_up_for_a_while_and_holds_no_c
 
     run(scenario())
     assert desk.calls == ["read", *["timers"] * 4, "opn_1", "read"]
+
+
+def test_a_timer_that_broke_down_is_run_again_however_often_the_row_is_told_meanwhile(temporal: str) -> None:
+    past = datetime.now(UTC) - timedelta(seconds=2)
+    desk = ReviewDesk(OPEN.model_copy(update={"next_timer_at": past}))
+    desk.failures = 4
+    settings, review_id = settings_for(temporal), a_name("rev")
+
+    async def scenario() -> None:
+        async with a_worker(settings, desk.activities) as client:
+            await send(client, a_refresh(review_id), settings)
+            await until(lambda: desk.calls.count("timers") == 4)
+            async with asyncio.timeout(DUE_AGAIN.total_seconds() + 10):
+                while desk.calls.count("timers") < 5:
+                    await handle_of(client, review_id).signal(ReviewWorkflow.refresh)
+                    await asyncio.sleep(1)
+
+    run(scenario())
 
 
 def test_a_refresh_during_a_read_has_the_row_read_again(temporal: str) -> None:
