@@ -12,6 +12,7 @@ from models.identifiers import SYSTEM, DraftId, OrganizationId
 from models.rules.evaluation import Evaluation
 from models.store.candidates import Proposal, keep_proposal
 from models.store.commits import organization_ref
+from models.store.coordination import stranded
 from models.store.drafts import drafts_by_id, move_bases, read_draft
 from models.store.locks import DraftRow, lock_coordination, lock_drafts
 from models.store.proposals import Evaluated, Lineup, propose
@@ -69,7 +70,9 @@ def _compare(engine: Engine, org_id: OrganizationId, draft_id: DraftId) -> _Pass
         evaluation = evaluate_drafts(connection, org_id, lineup.project_id, version, drafts, elsewhere=lineup.elsewhere)
         evaluated = Evaluated(lineup, evaluation)
         judged = [one for one in drafts if one.draft_id not in _unjudged(evaluation)]
-        asking = [one.draft_id for one in judged if one.draft_id in evaluation.needs_reconciliation]
+        # Another base alone does not bring up to date what stands on a Draft that is not before it any more.
+        behind = evaluation.needs_reconciliation | stranded(connection, org_id, [one.draft_id for one in drafts])
+        asking = behind.intersection(one.draft_id for one in judged)
         return _Pass(
             evaluated,
             staying_equal=[one for one in judged if one.draft_id not in asking and one.base_version != version],

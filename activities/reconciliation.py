@@ -23,6 +23,7 @@ from models.schemas.reconciliation import CandidateBody
 from models.store.access import require_project
 from models.store.candidate_views import proposed_bodies
 from models.store.candidates import keep_proposal, read_candidates
+from models.store.coordination import stranded
 from models.store.draft_views import draft_body
 from models.store.drafts import read_draft
 from models.store.locks import (
@@ -34,7 +35,7 @@ from models.store.locks import (
     lock_project,
 )
 from models.store.operations import StoredOperation
-from models.store.proposals import propose
+from models.store.proposals import Evaluated, propose
 from models.store.transaction import Transaction
 
 
@@ -59,13 +60,19 @@ def reconcile(tx: Transaction, operation: StoredOperation) -> CandidateBody:
     confirmed = _evaluate(tx, setting, [])
     evaluated = confirmed.evaluated
     problems = _draft_problems(setting, request.expected_draft_version)
-    up_to_date = setting.draft.base_version == setting.ref.version
-    if up_to_date and request.draft_id not in evaluated.evaluation.needs_reconciliation:
+    if _is_up_to_date(tx, setting, evaluated):
         problems.append(DraftAlreadyCurrent("The Draft's base is the current Ref.", draft_id=request.draft_id))
     refuse(problems)
     proposal = propose(tx.connection, evaluated, [request.draft_id], tx.now)
     keep_proposal(tx, proposal)
     return proposed_bodies(tx.connection, tx.org_id, proposal)[0]
+
+
+def _is_up_to_date(tx: Transaction, setting: _Setting, evaluated: Evaluated) -> bool:
+    draft_id = setting.draft.draft_id
+    if setting.draft.base_version != setting.ref.version or draft_id in evaluated.evaluation.needs_reconciliation:
+        return False
+    return not stranded(tx.connection, tx.org_id, [draft_id])
 
 
 def rebase(tx: Transaction, operation: StoredOperation) -> DraftBody:

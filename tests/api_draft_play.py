@@ -132,8 +132,9 @@ class DraftPlay(Comparing):
         if draft.status not in LIVE:
             return "draft_closed", None
         proposal, number = self.model.proposal_of(draft)
-        up_to_date = draft.base == self.model.model.version and number not in proposal.verdict.asking
-        return "draft_already_current" if up_to_date else None, (proposal, number)
+        behind = draft.base != self.model.model.version or self.model.is_stranded(draft)
+        is_current = not behind and number not in proposal.verdict.asking
+        return "draft_already_current" if is_current else None, (proposal, number)
 
     def _compare_candidate(self, candidate: Json, proposal: Proposal, number: int) -> None:
         verdict = proposal.verdict

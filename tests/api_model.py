@@ -99,6 +99,13 @@ class ApiModel:
         """What a Draft says of what it names."""
         return fold(self.model, draft.steps, self.start(draft)).states
 
+    def is_stranded(self, draft: HeldDraft) -> bool:
+        """Whether it stands on what an earlier Draft made, which is neither before it now nor published."""
+        members = self.reviews[draft.review].members if draft.status == "submitted" and draft.review else [draft]
+        made = {step.memory for earlier in members[: members.index(draft)] for step in earlier.steps}
+        current = self.model.current
+        return any(current.get(memory) != state for memory, state in draft.overlay.items() if memory not in made)
+
     def view(self, draft: HeldDraft) -> World:
         """What is there for the author of a Draft."""
         return present({**self.start(draft), **self.states(draft)})
@@ -288,10 +295,9 @@ class ApiModel:
         verdict, before = proposal.verdict, self.model.current
         world = {final(memory): doc for memory, doc in verdict.world.items()}
         self.model.publish(world)
-        if world != before:
-            self.selected[review.project] |= {final(memory) for memory in verdict.made} & world.keys()
-            for project in self.selected:
-                self.selected[project] -= before.keys() - world.keys()
+        self.selected[review.project] |= {final(memory) for memory in verdict.made} & world.keys()
+        for project in self.selected:
+            self.selected[project] -= before.keys() - world.keys()
         for draft in review.members:
             draft.becomes("merged", review.review_id)
         review.approvals += [actor] if actor not in review.approvals else []

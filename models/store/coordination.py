@@ -62,7 +62,7 @@ def coordinate(
     current, version = organization_ref(connection, org_id)
     based_on_it = {draft.draft_id for draft in unfinished if draft.base_version == version}
     behind = {draft.draft_id for draft in unfinished} - based_on_it
-    behind |= _among(connection, STRANDED, org_id, based_on_it)
+    behind |= stranded(connection, org_id, based_on_it)
     changed = _among(connection, CHANGED_UPSTREAM, org_id, behind)
     candidates = live_candidates(connection, org_id, behind)
     for draft_id in (draft.draft_id for draft in unfinished):
@@ -75,6 +75,11 @@ def coordinate(
             has_upstream_changes=draft_id in changed,
         )
     return coordination
+
+
+def stranded(connection: Connection, org_id: OrganizationId, draft_ids: Collection[DraftId]) -> set[DraftId]:
+    """Those that stand on what an earlier Draft made, which is not before them now, nor published."""
+    return _among(connection, STRANDED, org_id, draft_ids)
 
 
 def _reconciliation(candidate: LiveCandidate | None) -> Literal["unknown", "clean", "conflicts"]:

@@ -6,18 +6,20 @@ from sqlalchemy import Engine
 
 from activities.catching_up import after_publication
 from models.store.candidates import live_candidates
+from models.store.coordination import coordinate
 from models.store.locks import DraftRow
-from tests.commands import a_review, decided, merged, published, review
+from tests.commands import a_review, decided, merged, problem_of, published, review, submitted
 from tests.fuse import over
 from tests.invariants import check_invariants
 from tests.racing import together, without_deadlocks
-from tests.rebasing import a_candidate
+from tests.rebasing import a_candidate, offered, rebased, reconciled
 from tests.rows import (
     Somewhere,
     a_draft,
     an_organization,
     creates,
     current,
+    deletes,
     discarded,
     fetch,
     ref_of,
@@ -36,6 +38,13 @@ def live(place: Somewhere, draft: DraftRow) -> str | None:
     with place.engine.connect() as connection:
         found = live_candidates(connection, place.org_id, [draft.draft_id]).get(draft.draft_id)
     return None if found is None else found.reconciliation
+
+
+def coordination(place: Somewhere, draft: DraftRow) -> str:
+    with place.engine.connect() as connection:
+        found = coordinate(connection, place.org_id, [current(place, draft)])[draft.draft_id]
+    assert found is not None
+    return found.freshness
 
 
 def told(place: Somewhere, draft: DraftRow) -> list[str]:
@@ -126,6 +135,24 @@ def test_a_member_of_a_review_is_compared_after_the_drafts_before_it(engine: Eng
     siblings = {row.draft_id: row.siblings for row in rows}
     assert siblings[first.draft_id] == []
     assert siblings[second.draft_id] == [{"draft_id": first.draft_id, "draft_version": current(place, first).version}]
+
+
+def test_a_draft_that_stands_on_one_which_is_not_before_it_gets_a_candidate_though_its_result_stays_equal(
+    engine: Engine,
+) -> None:
+    place = an_organization(engine)
+    (one,) = published(place, creates("a.md", LINES))
+    first, second = a_draft(place, updates(one, "ours\n")), a_draft(place, deletes(one))
+    (candidate,) = problem_of(submitted(place, first, second))["candidates"]
+    rebased(place, second, candidate, *offered(candidate, "delete"))
+    published(place, deletes(one))
+    second = current(place, second)
+    follow(place, second)
+    assert (live(place, second), coordination(place, second)) == ("clean", "behind")
+    rebased(place, second, a_candidate(place, second))
+    assert coordination(place, second) == "current"
+    assert problem_of(reconciled(place, current(place, second)))["code"] == "draft_already_current"
+    check_invariants(engine, place.org_id)
 
 
 def test_a_closed_draft_is_left_alone(engine: Engine) -> None:
