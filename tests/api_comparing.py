@@ -4,7 +4,8 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tests.api_model import LIVE, UNDECIDED, ApiModel, HeldDraft, HeldReview, present
+from tests.api_held import LIVE, UNDECIDED, HeldDraft, HeldReview, present
+from tests.api_model import ApiModel
 from tests.api_sides import doc_of, same, state_of, world_of
 from tests.client import Client, Json, Organization, items, ok
 from tests.hash_reference import verify

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 import httpx
 
 from tests.api_comparing import Comparing
-from tests.api_model import LIVE, HeldDraft, Proposal
+from tests.api_held import LIVE, HeldDraft, Proposal
 from tests.api_sides import chosen, in_nfc, same, sent, state_of, steps_of
 from tests.client import Json, ok
 from tests.proposals import WAIT, listed

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from tests.api_draft_play import DraftPlay, Outcome
-from tests.api_model import LIVE, UNDECIDED, ApiModel, HeldDraft, HeldReview, Proposal
+from tests.api_held import LIVE, UNDECIDED, HeldDraft, HeldReview, Proposal
+from tests.api_model import ApiModel
 from tests.api_sides import chosen, same
 from tests.client import Client, Json, Person, a_member, a_person, a_project, an_organization, ok
 from tests.proposals import WAIT, listed, select

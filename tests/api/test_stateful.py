@@ -16,7 +16,7 @@ from hypothesis.stateful import (
 from sqlalchemy import Engine
 
 from models.identifiers import OrganizationId
-from tests.api_model import LIVE, UNDECIDED, HeldDraft, HeldReview
+from tests.api_held import LIVE, UNDECIDED, HeldDraft, HeldReview
 from tests.api_play import Play, a_play
 from tests.client import Client
 from tests.invariants import check_invariants
