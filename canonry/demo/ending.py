@@ -50,8 +50,7 @@ def summary(figures: Figures, seconds: float) -> str:
     submissions = sum(len(review.submissions) for review in figures.reviews)
     return (
         f"\nTold in {seconds:.1f} s. {' and '.join(figures.projects)} read {counted(figures.documents, 'document')};"
-        f" {counted(merged, 'Review')} published {counted(figures.commits, 'version')},"
-        f" {counted(submissions, 'submission')} in all.\n"
+        f" {counted(merged, 'Review')}, {counted(figures.commits, 'version')}, {counted(submissions, 'submission')}.\n"
     )
 
 

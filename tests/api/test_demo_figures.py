@@ -31,5 +31,5 @@ def test_what_others_publish_is_not_counted_as_the_demonstration_s(api: Client) 
     remote.close()
 
     assert summary(figures, 1.0).strip() == (
-        "Told in 1.0 s. Platform and Support read 3 documents; 2 Reviews published 2 versions, 3 submissions in all."
+        "Told in 1.0 s. Platform and Support read 3 documents; 2 Reviews, 2 versions, 3 submissions."
     )

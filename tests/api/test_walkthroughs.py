@@ -127,7 +127,7 @@ def test_the_page_on_following_changes_reads_awaits_and_streams_them(walk: Walk)
     assert "project.created" in read
     assert awaited.startswith("draft.")  # created, or the base of one that waits moved
     assert json.loads(streamed.removeprefix("data: "))["kind"].startswith("draft.")
-    assert of_drafts.endswith("created")
+    assert "created" in of_drafts.split()[-20:]  # the bases of those that wait move meanwhile
     assert batch == "accepted once"
 
 

@@ -22,7 +22,7 @@ WIDTH = 100
 SERVING = "Ctrl-C stops it"
 CHAPTERS = 9
 RANDOM_KILLS = 12
-WHOLE = "Platform and Support read 29 documents; 5 Reviews published 5 versions, 7 submissions in all."
+WHOLE = "Platform and Support read 29 documents; 5 Reviews, 5 versions, 7 submissions."
 
 
 @dataclass
@@ -184,7 +184,7 @@ def test_every_publication_is_one_commit_of_one_review(told: Told) -> None:
     assert sorted(str(commit["review_id"]) for commit in commits) == sorted(map(str, merged))
     assert [commit["version"] for commit in commits] == list(range(1, len(merged) + 1))
     assert commits_shown(told.first) == [str(commit["commit_id"])[:12] for commit in commits]
-    assert f"{len(merged)} Reviews published {len(commits)} versions" in told.first
+    assert f"{len(merged)} Reviews, {len(commits)} versions" in told.first
 
 
 def test_the_publication_whose_servers_were_killed_happened_once(told: Told) -> None:

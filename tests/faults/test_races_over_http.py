@@ -26,7 +26,7 @@ from tests.stack import Stack
 
 pytestmark = pytest.mark.usefixtures("worker")
 
-TRIALS = 50
+TRIALS = 20
 TOGETHER = 60  # seconds; how long two requests may take that wait for each other
 
 
