@@ -96,14 +96,6 @@ def result_of(operation: StoredOperation) -> dict[str, Any]:
     return operation.result
 
 
-def contested(problem: dict[str, Any]) -> dict[str, list[str]]:
-    """By Draft that needs reconciliation, the codes of its conflicts."""
-    return {
-        candidate["draft_id"]: [conflict["code"] for conflict in candidate["conflicts"]]
-        for candidate in problem["candidates"]
-    }
-
-
 def problem_of(operation: StoredOperation) -> dict[str, Any]:
     """What an operation that failed answers."""
     assert operation.status == "failed", operation.result
