@@ -43,11 +43,13 @@ def build_engine(url: str, settings: Settings, *, pool_size: int, application_na
         # lane of one thread that went round ten connections published at half the speed (measured).
         pool_use_lifo=True,
         pool_recycle=RECYCLE_S,
+        # Not as an execution option: it would win over that of the engines that are made of this one for snapshots.
+        isolation_level="READ COMMITTED",
         hide_parameters=True,  # an error's text may reach a log, and parameters hold contents
         connect_args={"application_name": application_name, "options": _options(settings), "connect_timeout": 5},
     )
     _bound_transactions(engine, settings.transaction_timeout_ms)
-    return engine.execution_options(isolation_level="READ COMMITTED")
+    return engine
 
 
 def _bound_transactions(engine: Engine, timeout_ms: int) -> None:

@@ -1,4 +1,4 @@
-"""Connections: every one carries the time-outs of the settings."""
+"""Connections: every one carries the time-outs of the settings, and the isolation that is asked for."""
 
 import time
 from collections.abc import Iterator
@@ -70,3 +70,13 @@ def test_transactions_one_after_the_other_may_last_longer_than_the_setting_toget
         while time.monotonic() < deadline:
             connection.execute(text("select pg_sleep(0.1)"))
             connection.rollback()
+
+
+def test_an_engine_made_of_the_pool_for_snapshots_reads_from_snapshots_and_the_pool_does_not(stack: Stack) -> None:
+    with a_pool(stack) as pool:
+        snapshots = pool.execution_options(isolation_level="REPEATABLE READ")
+        for _ in range(2):
+            with snapshots.connect() as connection:
+                assert setting(connection, "transaction_isolation") == "repeatable read"
+            with pool.connect() as connection:
+                assert setting(connection, "transaction_isolation") == "read committed"
