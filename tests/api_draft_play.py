@@ -13,7 +13,7 @@ import httpx
 from tests.api_comparing import Comparing
 from tests.api_held import LIVE, HeldDraft, Proposal
 from tests.api_sides import chosen, in_nfc, same, sent, state_of, steps_of
-from tests.client import Json, ok
+from tests.client import Client, Json, ok
 from tests.proposals import WAIT, listed
 from tests.publication_model import Step
 
@@ -88,11 +88,10 @@ class DraftPlay(Comparing):
         changed = {memory for memory in before.keys() | after.keys() if before.get(memory) != after.get(memory)}
         lacking = changed & after.keys() & self.model.model.current.keys() - self.model.selected[project]
         body: Json = {"commit_id": self.model.commits[version], "project_id": project}
-        outcome = self.expect(
-            lambda: ("memory_not_selected" if lacking else None, None),
-            lambda: self.people[author].post("/org/reverts", body),
-            201,
-        )
+        told = "memory_not_selected" if lacking else None
+        client = self.people[author]
+        self.tried(lambda: (told, None), client, "/org/reverts", body)
+        outcome = self.expect(lambda: (told, None), lambda: client.post("/org/reverts", body), 201)
         if outcome.answer is not None:
             self._take_draft(draft, outcome.answer)
             same(self.model.states(draft), {memory: before.get(memory) for memory in changed})
@@ -169,6 +168,12 @@ class DraftPlay(Comparing):
             for one, step in zip(told, draft.steps, strict=True)
         ]
         same(draft.steps, [in_nfc(step) for step in named])
+
+    def tried(self, foretell: Callable[[], tuple[str | None, T]], client: Client, path: str, body: Json) -> Json | None:
+        """Try a request first: what it says is foretold alike, and nothing comes of it."""
+        answer = self.expect(foretell, lambda: client.post(f"{path}?dry_run=true", body)).answer
+        assert answer is None or answer["dry_run"] is True, answer
+        return answer
 
     def expect(
         self, foretell: Callable[[], tuple[str | None, T]], call: Callable[[], httpx.Response], status: int = 200

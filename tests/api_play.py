@@ -61,8 +61,10 @@ class Play(DraftPlay):
             proposal.verdict.codes |= set() if fresh == confirmed else {"candidate_stale"}
             return self.model.submission_code(proposal, review), proposal
 
+        tried = self.tried(foretell, client, path, body)
         outcome = self.expect(foretell, lambda: client.post(path, body, headers=WAIT), 201 if review is None else 200)
         if outcome.answer is not None:
+            same(None if tried is None else tried["result_hash"], outcome.answer["result_hash"])
             self._take_submission(outcome.answer, outcome.told, review)
         return outcome
 
@@ -117,6 +119,8 @@ class Play(DraftPlay):
             proposal = self.model.propose(review.members)
             return self.model.merge_code(proposal, review, actor), proposal
 
+        if kind == "merges":
+            self.tried(foretell, client, path, body)
         return self.expect(foretell, lambda: client.post(path, body, headers=WAIT))
 
     def comment(self, review: HeldReview, actor: str) -> None:
