@@ -23,7 +23,7 @@ $(VENV)/.ready: requirements-dev.txt pyproject.toml
 	"$(PYTHON)" -m venv "$(VENV)"
 	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
 	"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	"$(BIN)/python" -m compileall -q api workflows activities models canonry
+	"$(BIN)/python" -m compileall -q api workflows activities search models canonry
 	@touch "$@"
 
 demo: setup

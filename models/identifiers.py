@@ -23,6 +23,10 @@ ImportId = NewType("ImportId", str)
 CandidateId = NewType("CandidateId", str)
 TreeId = NewType("TreeId", str)
 BlobId = NewType("BlobId", str)
+WorkstreamId = NewType("WorkstreamId", str)
+SessionId = NewType("SessionId", str)
+InjectionId = NewType("InjectionId", str)
+StructuredMemoryId = NewType("StructuredMemoryId", str)
 
 SYSTEM = UserId("system")
 """Who acts where nobody does but the clock: reminders, expiry, publications that are skipped."""
@@ -114,6 +118,26 @@ def new_operation_id() -> OperationId:
 def new_audit_event_id() -> AuditEventId:
     """`aud_…`."""
     return AuditEventId(_new("aud_"))
+
+
+def new_workstream_id() -> WorkstreamId:
+    """`wks_…`."""
+    return WorkstreamId(_new("wks_"))
+
+
+def new_session_id() -> SessionId:
+    """`ses_…`."""
+    return SessionId(_new("ses_"))
+
+
+def new_injection_id() -> InjectionId:
+    """`inj_…`."""
+    return InjectionId(_new("inj_"))
+
+
+def new_structured_memory_id() -> StructuredMemoryId:
+    """A UUIDv7 in its usual form, without a prefix (memory.md §1)."""
+    return StructuredMemoryId(str(uuid7()))
 
 
 def is_provisional(memory_id: MemoryId) -> bool:

@@ -25,6 +25,8 @@ from models.tables.reviews import (
     ReviewSubmissionState,
     ReviewTimelineEvent,
 )
+from models.tables.sessions import IndexOwner, InjectedMemory, Injection, Nudge, Session, Workstream
+from models.tables.structured import StructuredMemory, StructuredMemoryRevision
 from models.tables.tenancy import Organization, Project, ProjectMember, Token, User
 
 __all__ = [
@@ -45,8 +47,12 @@ __all__ = [
     "ImportFile",
     "ImportOperation",
     "ImportReport",
+    "IndexOwner",
+    "InjectedMemory",
+    "Injection",
     "Memory",
     "MemoryVersion",
+    "Nudge",
     "Operation",
     "OrgSelection",
     "Organization",
@@ -64,7 +70,11 @@ __all__ = [
     "ReviewSubmissionDraft",
     "ReviewSubmissionState",
     "ReviewTimelineEvent",
+    "Session",
+    "StructuredMemory",
+    "StructuredMemoryRevision",
     "Token",
     "TreeBucket",
     "User",
+    "Workstream",
 ]

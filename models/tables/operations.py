@@ -85,6 +85,7 @@ class Event(SQLModel, table=True):
     __table_args__ = (
         Index("ix_events_feed", "org_id", "xid", "id"),
         Index("ix_events_user", "org_id", "user_id", "xid", "id", postgresql_where=text("user_id is not null")),
+        Index("ix_events_structured", "xid", "id", postgresql_where=text("resource_type = 'structured_memory'")),
     )
 
     id: int | None = Field(default=None, sa_type=BigInteger, primary_key=True, sa_column_args=(Identity(always=True),))

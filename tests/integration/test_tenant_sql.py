@@ -18,7 +18,7 @@ from sqlmodel import SQLModel
 import models.tables
 
 ROOT = Path(__file__).resolve().parents[2]
-LAYERS = ("models", "activities", "workflows", "api")
+LAYERS = ("models", "search", "activities", "workflows", "api")
 NO_QUERIES = ("migrations", "tables")
 
 TENANT_TABLES = {table.name for table in SQLModel.metadata.sorted_tables if "org_id" in table.c}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("api", "workflows", "activities", "models", "canonry")
+PACKAGES = ("api", "workflows", "activities", "search", "models", "canonry")
 
 
 @pytest.fixture(scope="module")
