@@ -116,6 +116,7 @@ def started(settings: Settings, report: Callable[[str], None]) -> Iterator[Runni
             with usable(data):
                 running = _start(settings, data, parts, lock, report)
             supervisor = running.supervisor
+            supervisor.watch()
             yield running
         finally:
             no_longer_stoppable()

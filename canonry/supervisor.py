@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -18,6 +19,8 @@ MOST_DEATHS = 5
 WITHIN_S = 60.0
 LOOK_EVERY_S = 0.1
 PLACE_EVERY_S = 1.0
+# A restart of Postgres waits for what the dead one left, for 20 s at most.
+RESTART_LIMIT_S = 30.0
 
 
 class Part(Protocol):
@@ -71,7 +74,7 @@ def _anywhere() -> None:
 
 
 class Supervisor:
-    """Watches parts from a thread of its own until it is stopped, or one of them cannot be kept alive.
+    """Watches parts, once asked to, from a thread of its own until it is stopped or cannot keep one of them alive.
 
     Args:
         parts: what is kept alive.
@@ -92,6 +95,9 @@ class Supervisor:
         self._failure: Exception | None = None
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="supervisor", daemon=True)
+
+    def watch(self) -> None:
+        """Watch from now on."""
         self._thread.start()
 
     def wait(self) -> None:
@@ -105,9 +111,10 @@ class Supervisor:
             raise self._failure
 
     def stop(self) -> None:
-        """Stop watching; the parts stay as they are."""
+        """Stop watching, or never begin; the parts stay as they are. A restart is waited for, for 30 s at most."""
         self._ended.set()
-        self._thread.join()
+        with suppress(RuntimeError):  # it had not begun yet, and ends when it does
+            self._thread.join(RESTART_LIMIT_S)
 
     def _watch(self) -> None:
         try:

@@ -16,6 +16,7 @@ from canonry.embedded.notes import write_note
 from canonry.embedded.placement import PRIVATE, Home
 from canonry.embedded.processes import (
     all_that_work_in,
+    end_child,
     is_frozen,
     log_size,
     log_tail,
@@ -32,6 +33,7 @@ ROLE = "canonry"
 SUPERUSER = "postgres"
 BUILTIN_LOCALE_SINCE = 17
 LEFTOVERS_LIMIT_S = 20
+STOP_LIMIT_S = 10
 SETTLE_S = 0.2
 SOCKET_LINE, STATUS_LINE = 4, 7  # of postmaster.pid
 
@@ -192,8 +194,7 @@ def _run(home: Home, command: list[str | Path]) -> None:
     try:
         code = child.wait()
     except BaseException:  # Ctrl-C while it works
-        child.terminate()
-        child.wait()
+        end_child(child, STOP_LIMIT_S)
         raise
     if code != 0:
         raise StartFailed(f"Making the database failed{fullness(home.path)}:\n{log_tail(log, begin)}")

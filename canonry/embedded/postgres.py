@@ -84,12 +84,8 @@ class RunningPostgres:
         """Shut down fast (20 s), then at once; never kill. Nothing happens to a server of another owner."""
         if self.lock is None:
             return
-        for number in (signal.SIGINT, signal.SIGQUIT):
-            if not self.is_running():
-                break
-            send(self.pid, number)
-            send(self.pid, signal.SIGCONT)  # a frozen server would never read the signal
-            wait_until_gone(self.pid, FAST_STOP_S, self.child)
+        if self.is_running():
+            _shut_down(self.pid, self.child)
         self.lock.release()
 
     def relaunch(self) -> None:
@@ -190,9 +186,16 @@ def _run(home: Home, sockets: Path, report: Report) -> tuple[RecordedServer, sub
 
 
 def _give_up(child: subprocess.Popen[bytes] | None) -> None:
-    if child is not None:
-        child.send_signal(signal.SIGINT)
-        child.wait()
+    if child is not None and child.poll() is None:
+        _shut_down(child.pid, child)
+
+
+def _shut_down(pid: int, child: subprocess.Popen[bytes] | None) -> None:
+    for number in (signal.SIGINT, signal.SIGQUIT):
+        send(pid, number)
+        send(pid, signal.SIGCONT)  # a frozen server would never read the signal
+        if wait_until_gone(pid, FAST_STOP_S, child):
+            break
 
 
 def _launch(home: Home, sockets: Path) -> subprocess.Popen[bytes]:

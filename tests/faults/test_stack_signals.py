@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -29,9 +30,37 @@ except Stopped:
     print("stopped")
 """
 
+ELSEWHERE = """
+import fcntl, os, signal, subprocess, threading, time
+from canonry.signals import Stopped, stoppable
+from canonry.supervisor import Supervisor
+
+def get_it():
+    time.sleep(0.3)  # the main thread waits by then
+    signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+
+def wait_for_a_lock():
+    for descriptor in [os.open("{path}", os.O_RDWR | os.O_CREAT) for _ in range(2)]:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+try:
+    with stoppable():
+        threading.Thread(target=get_it).start()
+        {waits}
+except Stopped:
+    print("stopped")
+"""
+WAITS = {
+    "for the supervisor": "Supervisor([], print).wait()",
+    "for a child": "subprocess.run(['/bin/sleep', '60'])",
+    "for a lock": "wait_for_a_lock()",
+}
+LIMIT_S = 20
+
 
 def output_of(code: str) -> str:
-    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=LIMIT_S).stdout
 
 
 @pytest.mark.parametrize("sent", ["SIGINT", "SIGTERM", "SIGHUP"])
@@ -45,3 +74,8 @@ def test_nohup_is_respected() -> None:
 
 def test_a_second_signal_does_not_cut_the_stopping_short() -> None:
     assert output_of(TWICE) == "cleaned up\nstopped\n"
+
+
+@pytest.mark.parametrize("waits", WAITS.values(), ids=WAITS.keys())
+def test_a_stop_signal_that_another_thread_gets_ends_the_block(waits: str, tmp_path: Path) -> None:
+    assert output_of(ELSEWHERE.format(waits=waits, path=tmp_path / "lock")) == "stopped\n"

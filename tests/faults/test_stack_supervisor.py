@@ -1,6 +1,7 @@
 import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from canonry.embedded.processes import is_frozen, spawn
 from canonry.failures import CommandFailed, StartFailed
 from canonry.stack import stop_parts
-from canonry.supervisor import MOST_DEATHS, Deaths, Supervisor
+from canonry.supervisor import MOST_DEATHS, Deaths, Part, Supervisor
 
 
 @dataclass
@@ -58,6 +59,18 @@ def silently(line: str) -> None:
     assert line
 
 
+def nowhere_else() -> None:
+    """The files of these parts stay where they are."""
+
+
+def a_watching_supervisor(
+    parts: Sequence[Part], report: Callable[[str], None], require_place: Callable[[], None] = nowhere_else
+) -> Supervisor:
+    supervisor = Supervisor(parts, report, require_place)
+    supervisor.watch()
+    return supervisor
+
+
 def wait_for(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 20
     while not condition():
@@ -68,7 +81,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
 def test_a_part_that_keeps_dying_ends_the_whole_with_its_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("canonry.supervisor.FIRST_PAUSE_S", 0.1)
     part = ShellPart("worker", tmp_path / "log", "echo out of luck; exit 3")
-    supervisor = Supervisor([part], silently)
+    supervisor = a_watching_supervisor([part], silently)
     with pytest.raises(
         CommandFailed, match=r"worker ended 5 times within 60 s, the last time with:\n(out of luck\n?)+"
     ):
@@ -83,7 +96,7 @@ def test_a_part_that_cannot_be_started_again_ends_the_whole_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("canonry.supervisor.FIRST_PAUSE_S", 0.01)
-    supervisor = Supervisor([UnstartablePart("api", tmp_path / "log", "exit 1")], silently)
+    supervisor = a_watching_supervisor([UnstartablePart("api", tmp_path / "log", "exit 1")], silently)
     with pytest.raises(CommandFailed, match="there is no way back"):
         supervisor.wait()
     supervisor.stop()
@@ -95,7 +108,7 @@ def test_others_go_on_while_one_is_started_again(tmp_path: Path) -> None:
     shaky = ShellPart(
         "worker", tmp_path / "worker", f"test -e {tmp_path}/again && exec sleep 60; touch {tmp_path}/again"
     )
-    supervisor = Supervisor([stable, shaky], lines.append)
+    supervisor = a_watching_supervisor([stable, shaky], lines.append)
     wait_for(lambda: len(shaky.starts) == 2 and shaky.is_running())
     supervisor.stop()
     supervisor.wait()
@@ -139,7 +152,7 @@ def test_a_part_whose_files_are_gone_is_not_started_again(tmp_path: Path, monkey
             raise CommandFailed(lost[0])
 
     part = ShellPart("temporal", tmp_path / "log", "exec sleep 60")
-    supervisor = Supervisor([part], silently, require_place)
+    supervisor = a_watching_supervisor([part], silently, require_place)
     time.sleep(0.3)
     lost.append("moved away")
     part.stop()
@@ -154,7 +167,7 @@ def test_a_supervisor_that_cannot_go_on_says_so(tmp_path: Path) -> None:
         raise RuntimeError("unheard of")
 
     part = ShellPart("api", tmp_path / "log", "exec sleep 60")
-    supervisor = Supervisor([part], silently, breaks)
+    supervisor = a_watching_supervisor([part], silently, breaks)
     with pytest.raises(RuntimeError, match="unheard of"):
         supervisor.wait()
     supervisor.stop()
@@ -190,3 +203,47 @@ def test_a_frozen_part_is_thawed_before_others_wait_for_it(tmp_path: Path) -> No
     wait_for(lambda: is_frozen(frozen.pid))
     stop_parts([frozen, api], silently)
     assert not api.is_running()
+
+
+def test_one_that_is_stopped_before_it_watches_starts_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("canonry.supervisor.FIRST_PAUSE_S", 0.01)
+    part = ShellPart("worker", tmp_path / "log", "exit 1")
+    supervisor = Supervisor([part], silently)
+    supervisor.stop()
+    supervisor.watch()
+    time.sleep(0.5)
+    supervisor.wait()
+    assert len(part.starts) == 1
+    part.stop()
+
+
+def test_one_that_is_stopped_before_a_restart_is_due_starts_nothing(tmp_path: Path) -> None:
+    lines: list[str] = []
+    part = ShellPart("worker", tmp_path / "log", "exit 1")
+    supervisor = a_watching_supervisor([part], lines.append)
+    wait_for(lambda: bool(lines))
+    supervisor.stop()
+    time.sleep(0.7)
+    assert len(part.starts) == 1
+
+
+def test_a_restart_that_does_not_end_does_not_hold_up_the_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stuck, freed = threading.Event(), threading.Event()
+
+    class Stuck(ShellPart):
+        def relaunch(self) -> None:
+            if self.starts:
+                stuck.set()
+                freed.wait()
+            else:
+                super().relaunch()
+
+    monkeypatch.setattr("canonry.supervisor.FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr("canonry.supervisor.RESTART_LIMIT_S", 0.1)
+    supervisor = a_watching_supervisor([Stuck("postgres", tmp_path / "log", "exit 1")], silently)
+    assert stuck.wait(20)
+    began = time.monotonic()
+    supervisor.stop()
+    assert time.monotonic() - began < 10
+    supervisor.wait()
+    freed.set()

@@ -177,6 +177,25 @@ def test_a_stop_signal_before_it_is_ready_is_no_success(
     assert_none_left(data)
 
 
+def test_a_stop_signal_ends_a_start_whose_database_is_frozen(data: Path) -> None:
+    child = subprocess.Popen(
+        a_command("up", "--data", str(data), "--port", str(free_port())),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=an_environment(),
+        text=True,
+    )
+    while not (servers := [each for each in processes_of(data) if words_of(each)[1:2] == ["-D"]]):
+        assert child.poll() is None
+        time.sleep(0.01)
+    for server in servers:
+        server.suspend()
+    child.send_signal(signal.SIGTERM)
+    _, errors = child.communicate(timeout=GONE_S)
+    assert (child.returncode, errors) == (128 + signal.SIGTERM, "canonry up: Interrupted.\n")
+    assert_none_left(data)
+
+
 def test_kill_9_of_the_parent_leaves_no_child_and_the_next_start_is_warm(data: Path) -> None:
     up = an_up(data)
     assert len(processes_of(data)) > 4
