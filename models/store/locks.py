@@ -1,6 +1,7 @@
 """Row locks in the one written order, always `FOR NO KEY UPDATE` (architecture.md §3).
 
-    coordination row (`organization_refs`) → operation → import → project → review → drafts, by id → selection
+    coordination row (`organization_refs`) → operation → import → project → review → drafts, by id → selection →
+    access, by project → owner of a scope (user, then workstreams by id) → structured memory, by id
 
 Whoever needs several of them takes them in this order and never goes back; what is not needed is left out.
 Publication, selection, membership, user, project-state and Review changes take the coordination row: who holds it
@@ -13,7 +14,9 @@ told in another order than they happened. So whoever takes the row queues for an
 row itself is free then. An Idempotency-Key is claimed by an advisory lock too, and its row is written last.
 
 `FOR UPDATE` is wrong here: it conflicts with the key-share locks that foreign keys take on a referenced row, so that
-an append would wait for a publication, and two of them could deadlock.
+an append would wait for a publication, and two of them could deadlock. Only the owner of a scope is locked by it, when
+it goes: saves in its scope, its sessions and its workstreams hold that row by `FOR KEY SHARE`, and nothing may join
+what is being cleared.
 
 An append relies on the selection that it reads, and a selection on the Drafts that it reads: with neither's rows locked
 by the other, both would be accepted, and a Draft would target what its project no longer uses. So appends to existing
@@ -21,6 +24,10 @@ Memories share an advisory lock of their project, which whoever takes something 
 never wait for each other by it, nor for publications, which do not take it: what these deselect is archived, and an
 append may target that. `FOR KEY SHARE` of the project's ref would do but for its order: new sharers pass a waiting
 `FOR UPDATE`, and eight clients that append kept one waiting for 3 s (measured), with the coordination row in its hands.
+
+A save in a project relies on the access that it reads in the same way: it shares an advisory lock of the project's
+access, which a change of members and the archiving or deletion of the project have alone. Who has waited for it reads
+access in a new statement, which sees what the other one committed.
 """
 
 from collections.abc import Iterable
@@ -28,6 +35,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import TypeVar
 
+import psycopg
 from sqlalchemy import Connection, RowMapping, text
 
 from models.errors import NotFound
@@ -40,6 +48,7 @@ from models.identifiers import (
     ProjectId,
     ReviewId,
     UserId,
+    WorkstreamId,
 )
 
 
@@ -158,6 +167,16 @@ DRAFTS = text("""
 """)
 KEEP_SELECTION = text("select pg_advisory_xact_lock_shared(hashtextextended(:org_id || :project_id, 4))")
 LOCK_SELECTION = text("select pg_advisory_xact_lock(hashtextextended(:org_id || :project_id, 4))")
+KEEP_ACCESS = "select pg_advisory_xact_lock_shared(hashtextextended(%(org_id)s || %(project_id)s, 5))"
+LOCK_ACCESS = text("""
+    select pg_advisory_xact_lock(hashtextextended(cast(:org_id as text) || project_id, 5))
+    from (select project_id from unnest(cast(:project_ids as text[])) as p(project_id) order by project_id) p
+""")
+LOCK_USER = text("select user_id from users where org_id = :org_id and user_id = :user_id for update")
+LOCK_WORKSTREAMS = text("""
+    select workstream_id from workstreams where org_id = :org_id and workstream_id = any(:workstream_ids)
+    order by workstream_id for update
+""")
 
 
 def lock_coordination(connection: Connection, org_id: OrganizationId) -> OrganizationRefRow:
@@ -226,6 +245,27 @@ def lock_selection(connection: Connection, org_id: OrganizationId, project_id: P
     Drafts are not locked after it.
     """
     connection.execute(LOCK_SELECTION, {"org_id": org_id, "project_id": project_id})
+
+
+def keep_access(connection: psycopg.Connection, org_id: OrganizationId, project_id: ProjectId) -> None:
+    """Have nobody change who may write in a project until COMMIT; the next statement reads who may."""
+    connection.execute(KEEP_ACCESS, {"org_id": org_id, "project_id": project_id})
+
+
+def lock_access(connection: Connection, org_id: OrganizationId, *project_ids: ProjectId) -> None:
+    """Have nobody save in projects until COMMIT, whose members or state change; after their rows."""
+    connection.execute(LOCK_ACCESS, {"org_id": org_id, "project_ids": sorted(project_ids)})
+
+
+def lock_user(connection: Connection, org_id: OrganizationId, user_id: UserId) -> None:
+    """Have nothing more come to belong to a user who goes; the next statement reads what does."""
+    connection.execute(LOCK_USER, {"org_id": org_id, "user_id": user_id})
+
+
+def lock_workstreams(connection: Connection, org_id: OrganizationId, workstream_ids: Iterable[WorkstreamId]) -> None:
+    """Have nothing more come to belong to workstreams that go, by id; the next statement reads what does."""
+    names = {"org_id": org_id, "workstream_ids": sorted(workstream_ids)}
+    connection.execute(LOCK_WORKSTREAMS, names)
 
 
 R = TypeVar("R", OrganizationRefRow, ImportRow, ProjectRow, ReviewRow, DraftRow)

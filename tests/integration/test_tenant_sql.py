@@ -40,6 +40,9 @@ ACROSS_ORGANIZATIONS = {
     "models/store/bootstrap.py:first_start",  # whether there is an organization at all
 }
 
+GOING_OWNERS = {"models/store/locks.py:LOCK_USER", "models/store/locks.py:LOCK_WORKSTREAMS"}
+"""What is deleted afterwards: the lock of the deletion itself, early enough that nothing joins what is cleared."""
+
 # What whoever runs the installation sees by its commands, and no request ever does.
 INSTALLATION = "models/store/installation.py"
 
@@ -155,7 +158,7 @@ def _tables(statement: str) -> set[str]:
 def test_no_statement_locks_more_than_a_key_needs() -> None:
     """FOR UPDATE waits for the key-share locks of foreign keys: appends would stall, and two could deadlock."""
     pattern = re.compile(r"\bfor\s+(update|share)\b", re.IGNORECASE)
-    assert [name for name, sql in statements() if pattern.search(sql)] == []
+    assert {name for name, sql in statements() if pattern.search(sql)} == GOING_OWNERS
 
 
 def test_no_store_builds_a_statement_that_the_lint_cannot_read() -> None:
