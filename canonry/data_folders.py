@@ -9,13 +9,15 @@ from canonry.failures import CommandFailed
 from canonry.invocation import command_line
 from canonry.preparation import OWNER_TOKEN
 from canonry.up_lock import UP_LOCK
+from models.configuration_file import CONFIG_FILE
 from models.settings import Settings
 
 OURS = (OWNER_TOKEN, UP_LOCK)
 EMBEDDED = "postgres"
 """What the names of the embedded database's files begin with; its locks are the first that is made."""
 
-OF_A_DISK = "lost+found"
+NOBODYS = (CONFIG_FILE, "lost+found")
+"""What may be in a new folder: settings that somebody wrote before the first start, and what a file system makes."""
 
 
 def require_ours(data: Path) -> None:
@@ -25,7 +27,7 @@ def require_ours(data: Path) -> None:
         CommandFailed: it has files, and none of them is Canonry's; or it cannot be looked into.
     """
     names = list(_names(data))
-    foreign = [name for name in names if not (name.startswith(".") or name == OF_A_DISK)]
+    foreign = [name for name in names if not (name.startswith(".") or name in NOBODYS)]
     if foreign and not any(name in OURS or name.startswith(EMBEDDED) for name in names):
         raise CommandFailed(
             f"{data.resolve()} holds other files ({min(foreign)}) and no Canonry; name a folder of its own by --data."

@@ -1,8 +1,7 @@
-"""Settings: read once at start from `CANONRY_…` variables; a wrong one stops the start and says why."""
+"""Settings: read once at start, from `CANONRY_…` variables and a file; a wrong one stops the start and says why."""
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -12,20 +11,20 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from models.configuration_file import CONFIG_FILE, ConfigurationFileError, read_configuration
+from models.memory_settings import MemorySettings
+from models.setting_forms import Form, accepted
+
 PREFIX = "CANONRY_"
+
+MEMORY = "memory"
+"""The table of the file; what is in it has variables with two underscores between its name and the key's."""
 
 LONGEST_TIMEOUT_MS = 29_000
 """Below the 30 s that every activity may take, so that the database gives up first and says why."""
 
 CLIENT_VARIABLES = frozenset({"CANONRY_URL", "CANONRY_TOKEN"})
 """Read by commands that speak to a server; known, but not settings of the server."""
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """What a setting with a pattern or a structure looks like, in words; bounds of numbers need none."""
-
-    words: str
 
 
 def _database_address(url: str) -> str:
@@ -78,6 +77,9 @@ class Settings(BaseSettings):
 
     data: Annotated[Path, Form("a path")] = Field(
         default=Path(".canonry"), description="folder of the embedded stack, of its logs and owner token"
+    )
+    config: Annotated[Path | None, Form("a path")] = Field(
+        default=None, description=f"file with the table `[memory]`; unset: `{CONFIG_FILE}` in the data folder, if any"
     )
     host: str = Field(default="127.0.0.1", min_length=1, description="address the API listens on")
     port: int = Field(default=8080, ge=1, le=65535, description="port the API listens on")
@@ -147,6 +149,14 @@ class Settings(BaseSettings):
         default="info", pattern="^(debug|info|warning|error)$", description="the least severe lines that are logged"
     )
 
+    memory: MemorySettings = Field(default=MemorySettings(), description="how memories are found, injected and saved")
+
+
+VARIABLES: Mapping[str, FieldInfo] = {
+    f"{PREFIX}{name.upper()}": field for name, field in Settings.model_fields.items() if name != MEMORY
+} | {f"{PREFIX}{MEMORY.upper()}__{name.upper()}": field for name, field in MemorySettings.model_fields.items()}
+"""Every variable that is a setting."""
+
 
 class SettingsInvalid(SystemExit):
     """A setting that stops the start; the text names it and what is accepted."""
@@ -163,44 +173,61 @@ def load_settings(
             a wrong one is told by the name of its option.
 
     Raises:
-        SettingsInvalid: a variable with the prefix is unknown, or a value is wrong.
+        SettingsInvalid: a variable with the prefix, or a key of the file, is unknown, or a value is wrong.
     """
     variables = os.environ if environment is None else environment
     typed = options or {}
-    known = {_variable(name) for name in Settings.model_fields} | CLIENT_VARIABLES
-    unknown = sorted(name for name in variables if name.startswith(PREFIX) and name not in known)
-    if unknown:
-        raise SettingsInvalid(f"{unknown[0]}: unknown setting; accepted: {', '.join(sorted(known))}")
+    _refuse_unknown((name for name in variables if name.startswith(PREFIX)), VARIABLES.keys() | CLIENT_VARIABLES)
     chosen = {name: variables[_variable(name)] for name in Settings.model_fields if _variable(name) in variables}
+    of_memory = {
+        name: variables[_variable(MEMORY, name)]
+        for name in MemorySettings.model_fields
+        if _variable(MEMORY, name) in variables
+    }
     try:
-        return _parse({**chosen, **typed})
+        settings = _parse({**chosen, **typed}, of_memory)
     except ValidationError as error:
-        raise SettingsInvalid("\n".join(_explain(error, typed))) from error
+        lines = _explain(error, lambda path: f"--{path[0].replace('_', '-')}" if path[0] in typed else _variable(*path))
+        raise SettingsInvalid("\n".join(lines)) from error
+    return settings.model_copy(update={MEMORY: _with_file(settings)})
 
 
-def accepted(field: FieldInfo) -> str:
-    """The values that a setting may have, in words: its form, or the bounds of its number."""
-    form = next((rule.words for rule in field.metadata if isinstance(rule, Form)), None)
-    if form is not None:
-        return form
-    lowest, above, highest = (_bound(field, name) for name in ("ge", "gt", "le"))
-    if highest is None:
-        return "text" if _bound(field, "min_length") is None else "text, not empty"
-    number = "a whole number" if field.annotation is int else "a number"
-    return f"{number} from {lowest} to {highest}" if above is None else f"{number} above {above}, up to {highest}"
+def _refuse_unknown(names: Iterable[str], known: Collection[str], *, where: str = "") -> None:
+    unknown = sorted(name for name in names if name not in known)
+    if unknown:
+        raise SettingsInvalid(f"{unknown[0]}{where}: unknown setting; accepted: {', '.join(sorted(known))}")
 
 
-def _bound(field: FieldInfo, name: str) -> float | None:
-    return next((getattr(rule, name) for rule in field.metadata if hasattr(rule, name)), None)
+def _with_file(settings: Settings) -> MemorySettings:
+    """What the file says, each replaced by its variable where that is set."""
+    path = settings.config or settings.data / CONFIG_FILE
+    where = f" (in {path})"
+    try:
+        tables = read_configuration(path, required=settings.config is not None)
+    except ConfigurationFileError as error:
+        raise SettingsInvalid(str(error)) from error
+    _refuse_unknown(tables, {MEMORY}, where=where)
+    table = tables.get(MEMORY, {})
+    if not isinstance(table, dict):
+        raise SettingsInvalid(f"{MEMORY}{where}: no table (accepted: a table, [{MEMORY}])")
+    keys = {f"{MEMORY}.{name}" for name in MemorySettings.model_fields}
+    _refuse_unknown((f"{MEMORY}.{name}" for name in table), keys, where=where)
+    try:
+        # Strict: a TOML value has a type of its own, and a text that looks like a number is a mistake.
+        filed = MemorySettings.model_validate(table, strict=True)
+    except ValidationError as error:
+        lines = _explain(error, lambda path: f"{'.'.join(path)}{where}", within=(MEMORY,))
+        raise SettingsInvalid("\n".join(lines)) from error
+    return filed.model_copy(update=settings.memory.model_dump(exclude_unset=True))
 
 
-def _variable(name: str) -> str:
-    return f"{PREFIX}{name.upper()}"
+def _variable(*path: str) -> str:
+    return f"{PREFIX}{'__'.join(path).upper()}"
 
 
-def _parse(chosen: dict[str, str]) -> Settings:
+def _parse(chosen: Mapping[str, str], of_memory: Mapping[str, str]) -> Settings:
     """Validate texts as they come from the environment: lists are JSON, numbers are numerals."""
-    values: dict[str, object] = dict(chosen)
+    values: dict[str, object] = {**chosen, MEMORY: of_memory}
     if "allowed_hosts" in values:
         try:
             values["allowed_hosts"] = orjson.loads(chosen["allowed_hosts"])
@@ -209,10 +236,15 @@ def _parse(chosen: dict[str, str]) -> Settings:
     return Settings.model_validate(values)
 
 
-def _explain(error: ValidationError, options: Mapping[str, str]) -> list[str]:
+def _explain(
+    error: ValidationError, spelled: Callable[[Sequence[str]], str], *, within: Sequence[str] = ()
+) -> list[str]:
     lines = []
     for item in error.errors():
-        name = str(item["loc"][0])
-        spelled = f"--{name.replace('_', '-')}" if name in options else _variable(name)
-        lines.append(f"{spelled}: {item['msg']} (accepted: {accepted(Settings.model_fields[name])})")
+        path = [*within, *map(str, item["loc"])]
+        lines.append(f"{spelled(path)}: {item['msg']} (accepted: {accepted(_field(path))})")
     return lines
+
+
+def _field(path: Sequence[str]) -> FieldInfo:
+    return MemorySettings.model_fields[path[1]] if path[0] == MEMORY else Settings.model_fields[path[0]]
