@@ -3,7 +3,13 @@
 from typing import Literal
 
 OrgRole = Literal["owner", "admin", "member"]
+ADMINISTRATORS: tuple[OrgRole, ...] = ("owner", "admin")
+
 ProjectRole = Literal["admin", "member", "viewer"]
+ProjectState = Literal["active", "archived", "deleted"]
+
+GlobalWrite = Literal["member", "admin"]
+"""Who may write structured memories of the whole organization: everybody in it, or its owners and admins."""
 
 Permission = Literal["read", "write", "admin.memories", "service"]
 PERMISSIONS: tuple[Permission, ...] = ("read", "write", "admin.memories", "service")

@@ -11,8 +11,8 @@ from sqlalchemy import Connection, text
 from models.errors import AlreadyExists, NotFound
 from models.identifiers import OrganizationId, ProjectId, UserId, new_project_id
 from models.rules.names import name_key, numbered_slug, slug_of
-from models.rules.roles import ProjectRole
-from models.store.access import READABLE_PROJECTS, ProjectState
+from models.rules.roles import ProjectRole, ProjectState
+from models.store.access import READABLE_PROJECTS
 from models.store.audit import record_audit
 from models.store.events import append_event
 from models.store.members import add_member
