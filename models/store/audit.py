@@ -6,7 +6,7 @@ import orjson
 from pydantic import JsonValue
 from sqlalchemy import text
 
-from models.identifiers import new_audit_event_id
+from models.identifiers import SessionId, new_audit_event_id
 from models.store.transaction import Transaction
 
 AUDIT_ACTIONS: Mapping[str, str] = {
@@ -24,9 +24,9 @@ AUDIT_ACTIONS: Mapping[str, str] = {
 """Audit names what was done, the timeline and the feed what then was so."""
 
 INSERT = text("""
-    insert into audit_events (org_id, event_id, at, actor, action, resource_type, resource_id, request_id,
+    insert into audit_events (org_id, event_id, at, actor, action, resource_type, resource_id, session_id, request_id,
                               before_hash, after_hash, detail)
-    values (:org_id, :event_id, :at, :actor, :action, :resource_type, :resource_id, :request_id,
+    values (:org_id, :event_id, :at, :actor, :action, :resource_type, :resource_id, :session_id, :request_id,
             :before_hash, :after_hash, cast(:detail as jsonb))
 """)
 
@@ -37,6 +37,7 @@ def record_audit(
     resource_type: str,
     resource_id: str,
     *,
+    session_id: SessionId | None = None,
     before_hash: str | None = None,
     after_hash: str | None = None,
     detail: dict[str, JsonValue] | None = None,
@@ -50,6 +51,7 @@ def record_audit(
         "action": action,
         "resource_type": resource_type,
         "resource_id": resource_id,
+        "session_id": session_id,
         "request_id": tx.request_id,
         "before_hash": before_hash,
         "after_hash": after_hash,

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import Engine, text
 
+from models.identifiers import UserId
 from models.store.commits import StoredCommit
 from models.store.locks import DraftRow
 from models.store.transaction import Transaction
@@ -37,6 +38,9 @@ class FeedEvent:
     version: int | None
     at: datetime
 
+
+NOBODY = UserId("-")
+"""The user of an event that the feed tells to no one, for followers within the service only."""
 
 APPEND = text("""
     insert into events (org_id, kind, resource_type, resource_id, project_id, user_id, version, at)

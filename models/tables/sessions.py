@@ -11,7 +11,7 @@ OF_SESSION = (["org_id", "session_id"], ["sessions.org_id", "sessions.session_id
 
 
 class Workstream(SQLModel, table=True):
-    """A line of work of one user; `memory_enabled` is the persona memory lever."""
+    """A line of work of one user; `memory_enabled` is the persona memory lever, and `had_session` never turns false."""
 
     __tablename__ = "workstreams"
     __table_args__ = (
@@ -25,6 +25,7 @@ class Workstream(SQLModel, table=True):
     title: str = Field(default="", sa_type=Text)
     project_id: str | None = ident(default=None)
     memory_enabled: bool = Field(default=True, sa_column_kwargs={"server_default": text("true")})
+    had_session: bool = Field(default=False, sa_column_kwargs={"server_default": text("false")})
     version: int = 1
     created_at: datetime = instant()
     updated_at: datetime = instant()

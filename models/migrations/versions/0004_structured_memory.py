@@ -29,6 +29,7 @@ def upgrade() -> None:
         sa.Column("title", sa.Text(), nullable=False),
         sa.Column("project_id", sa.Text(collation="C"), nullable=True),
         sa.Column("memory_enabled", sa.Boolean(), server_default=sa.text("true"), nullable=False),
+        sa.Column("had_session", sa.Boolean(), server_default=sa.text("false"), nullable=False),
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
