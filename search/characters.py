@@ -1,0 +1,108 @@
+"""Which characters make words, and how writing is folded so that what reads alike is found alike.
+
+Fixed by the version of Unicode that Python carries, which is part of `ANALYZER_VERSION`.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+LAST_WITH_MARKS = 0x1F000
+"""No combining mark is above this but the variation selectors, which are dropped."""
+
+LONGEST_ORDINARY_MARKS = 30
+"""Marks in a row, as the Stream-Safe Text Format allows; longer rows are sorted before Unicode's own, slower way."""
+
+# Han, Kana, Hangul, and the scripts of South East Asia that are written without spaces between words.
+UNSPACED_RANGES = (
+    "\u0e01-\u0e4f\u0e5a-\u0ecf\u0eda-\u0eff"  # Thai, Lao; digits are words everywhere
+    "\u1000-\u103f\u104a-\u108f\u109a-\u109f"  # Myanmar
+    "\u1100-\u11ff"  # Hangul letters
+    "\u1780-\u17df\u17ea-\u17ff\u19e0-\u19ff"  # Khmer
+    "\u2e80-\u2fdf\u3005-\u3007\u3021-\u302f\u3031-\u3035\u3038-\u303c"  # radicals, iteration marks, numerals
+    "\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff"  # Kana
+    "\u3105-\u318f\u31a0-\u31bf\u31f0-\u31ff"  # Bopomofo, Hangul letters, small Kana
+    "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\ua9e0-\ua9ef\uaa60-\uaa7f"  # Han; Hangul and Myanmar, extended
+    "\uac00-\ud7ff\uf900-\ufaff"  # Hangul syllables, Han for compatibility
+    "\U0001aff0-\U0001b16f\U00020000-\U0003fffd"  # Kana, extended; Han, extended
+)
+
+# Invisible by definition (Default_Ignorable_Code_Point), but for the non-joiner, which parts Persian words.
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u0640\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200d-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
+)
+_APOSTROPHES = re.compile('[\u2018\u2019\u02bc\u05f3\u05f4]|(?<=[\u05d0-\u05ea])"(?=[\u05d0-\u05ea])')
+_LATIN_OR_GREEK = re.compile("[A-Za-z\u00c0-\u02af\u0370-\u03ff\u1e00-\u1fff\u2c60-\u2c7f\ua722-\ua7ff\uab30-\uab6f]")
+_POINTS = re.compile(
+    "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u0652\u0656-\u065f\u0670\u06d6-\u06ed]"
+)
+# Dictionaries and encyclopedias stress Cyrillic vowels; ѓ and ќ are letters of their own.
+_STRESS, _STRESSED = "\u0301", frozenset("аеиоуыэюяєії")
+_LETTERS_WITHOUT_DECOMPOSITION = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ħ": "h", "ŧ": "t", "\u0131": "i"}
+    | {"\u0451": "\u0435"}  # ё is е
+)
+
+
+def ranges_of(characters: Iterable[int]) -> str:
+    """Code points as the inside of a character class."""
+    runs = [list(run) for _, run in groupby(enumerate(characters), key=lambda pair: pair[1] - pair[0])]
+    return "".join(f"\\U{run[0][1]:08x}-\\U{run[-1][1]:08x}" for run in runs)
+
+
+MARK_RANGES = ranges_of(
+    point for point in range(0x300, LAST_WITH_MARKS) if unicodedata.category(chr(point)).startswith("M")
+)
+_MARK = re.compile(f"[{MARK_RANGES}]")
+_LONG_MARKS = re.compile(f"[{MARK_RANGES}\uff9e\uff9f]{{{LONGEST_ORDINARY_MARKS},}}")  # and what becomes a mark
+
+
+def legible(text: str) -> str:
+    """The text in Unicode's compatibility form, without what cannot be seen; letters keep their case.
+
+    Equal for composed and decomposed forms, and for full and half width. Linear in the length of the text.
+    """
+    if text.isascii():
+        return text
+    visible = _INVISIBLE.sub("", text)
+    composed = unicodedata.normalize("NFKC", _LONG_MARKS.sub(_in_canonical_order, visible))
+    return _APOSTROPHES.sub("'", _INVISIBLE.sub("", composed))
+
+
+def _in_canonical_order(marks: re.Match[str]) -> str:
+    """A long row of marks, decomposed and sorted: normalizing sorts by insertion, in the square of the length."""
+    decomposed = "".join(unicodedata.normalize("NFKD", mark) for mark in marks.group())
+    return "".join(
+        "".join(run) if starts else "".join(sorted(run, key=unicodedata.combining))
+        for starts, run in groupby(decomposed, key=lambda mark: not unicodedata.combining(mark))
+    )
+
+
+def folded(word: str) -> str:
+    """A legible word without case, accents of Latin and Greek, and the Cyrillic ё; digits become those of ASCII."""
+    if word.isascii():
+        return word.lower()
+    bare = "".join(_without_accents(unicodedata.normalize("NFKD", word)))
+    composed = unicodedata.normalize("NFC", bare.casefold())
+    return "".join(map(_ascii_digit, composed.translate(_LETTERS_WITHOUT_DECOMPOSITION)))
+
+
+def without_vowel_points(word: str) -> str:
+    """A word of Arabic or Hebrew as it is usually written, without points; any other word as it is."""
+    return _POINTS.sub("", word)
+
+
+def _without_accents(decomposed: str) -> Iterator[str]:
+    letter = ""
+    for character in decomposed:
+        if not _MARK.match(character):
+            letter = character
+        elif _LATIN_OR_GREEK.match(letter) or (character == _STRESS and letter.casefold() in _STRESSED):
+            continue
+        yield character
+
+
+def _ascii_digit(character: str) -> str:
+    return str(unicodedata.decimal(character)) if character.isdecimal() else character
