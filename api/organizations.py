@@ -52,6 +52,7 @@ def create_organization(call: Write) -> Answer:
         permissions=OWNER_PERMISSIONS,
         request_id=call.tx.request_id,
         actor_id=call.tx.actor_id,
+        global_write=call.incoming.services.settings.memory.global_write,
     )
     created = made.organization.org_id
     record_audit(call.tx, "organization.create", "organization", created)

@@ -6,7 +6,7 @@ from pydantic import AfterValidator, Field, JsonValue
 
 from models.rules.path_owners import broken_glob_rule
 from models.rules.paths import path_key
-from models.rules.roles import OrgRole, Permission, ProjectRole, in_order
+from models.rules.roles import GlobalWrite, OrgRole, Permission, ProjectRole, in_order
 from models.schemas.common import (
     Email,
     Id,
@@ -99,6 +99,7 @@ class UpdateOrganization(Input):
     path_owners: Optional[PathOwnersInputs] = None
     review_reminder_after: Seconds | None = Field(default=None, description="seconds; null: no reminder")
     review_expires_after: Seconds | None = Field(default=None, description="seconds; null: never")
+    global_write: Optional[GlobalWrite] = None
 
 
 class OrganizationSummary(Output):
@@ -125,7 +126,7 @@ class OrganizationView(Output):
     path_owners: list[PathOwners]
     review_reminder_after: int | None = Field(description="seconds")
     review_expires_after: int | None = Field(description="seconds")
-    global_write: Literal["member", "admin"]
+    global_write: GlobalWrite
     version: int
     created_at: Instant
     updated_at: Instant

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, text
 
 from models.identifiers import OrganizationId, UserId
-from models.rules.roles import PERMISSIONS
+from models.rules.roles import PERMISSIONS, GlobalWrite
 from models.store.organizations import create_organization
 
 ORGANIZATION_NAME, OWNER_NAME = "Canonry", "Owner"
@@ -24,7 +24,7 @@ class FirstStart:
     secret: str
 
 
-def first_start(connection: Connection) -> FirstStart | None:
+def first_start(connection: Connection, *, global_write: GlobalWrite = "member") -> FirstStart | None:
     """Make the first organization, its owner and a token with all permissions; None when there is an organization.
 
     Runs in the caller's transaction; of several that start together one makes it, the others wait and get None.
@@ -39,5 +39,6 @@ def first_start(connection: Connection) -> FirstStart | None:
         owner_email=None,
         permissions=[*PERMISSIONS],
         request_id=REQUEST_ID,
+        global_write=global_write,
     )
     return FirstStart(made.organization.org_id, made.owner.user_id, made.token.secret)

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, text
 
 from models.errors import NotFound
 from models.identifiers import OrganizationId, UserId, new_organization_id, new_user_id
-from models.rules.roles import Permission
+from models.rules.roles import GlobalWrite, Permission
 from models.store.audit import record_audit
 from models.store.events import append_event
 from models.store.owned_paths import PathOwnersEntry
@@ -33,7 +33,7 @@ class OrganizationRow:
     path_owners: list[PathOwnersEntry]
     review_reminder_after: int | None
     review_expires_after: int | None
-    global_write: str
+    global_write: GlobalWrite
     version: int
     created_at: datetime
     updated_at: datetime
@@ -46,6 +46,7 @@ CHANGEABLE = (
     "path_owners",
     "review_reminder_after",
     "review_expires_after",
+    "global_write",
 )
 
 
@@ -65,7 +66,8 @@ CHANGE = text(f"""
     update organizations
     set name = :name, required_approvals = :required_approvals, allow_self_approval = :allow_self_approval,
         path_owners = cast(:path_owners as jsonb), review_reminder_after = :review_reminder_after,
-        review_expires_after = :review_expires_after, version = version + 1, updated_at = :now
+        review_expires_after = :review_expires_after, global_write = :global_write, version = version + 1,
+        updated_at = :now
     where org_id = :org_id returning {COLUMNS}
 """)  # noqa: S608  (a constant of ours)
 UNKNOWN_USERS = text("""
@@ -84,6 +86,7 @@ def create_organization(
     permissions: list[Permission],
     request_id: str,
     actor_id: UserId | None = None,
+    global_write: GlobalWrite = "member",
 ) -> NewOrganization:
     """Make an organization that its owner can use at once.
 
@@ -95,10 +98,11 @@ def create_organization(
         permissions: of the owner's token.
         request_id: for the audit trail.
         actor_id: who asked for it; None for the owner, at the first start.
+        global_write: who may write its global memories, as `memory.global_write` says of new organizations.
     """
     org_id, owner_id = new_organization_id(), new_user_id()
     tx = Transaction(connection, org_id, actor_id or owner_id, request_id)
-    _insert(tx, name)
+    _insert(tx, name, global_write)
     owner = add_user(tx, name=owner_name, email=owner_email, role="owner", user_id=owner_id)
     token = issue_token(tx, user_id=owner_id, name=OWNER_TOKEN_NAME, permissions=permissions, expires_at=None)
     return NewOrganization(read_organization(connection, org_id), owner, token)
@@ -158,12 +162,12 @@ def _require_users(tx: Transaction, path_owners: Sequence[PathOwnersEntry]) -> N
         raise NotFound("There is no such user.", user_id=unknown)
 
 
-def _insert(tx: Transaction, name: str) -> None:
-    names = {"org_id": tx.org_id, "name": name, "now": tx.now}
+def _insert(tx: Transaction, name: str, global_write: GlobalWrite) -> None:
+    names = {"org_id": tx.org_id, "name": name, "global_write": global_write, "now": tx.now}
     tx.connection.execute(
         text("""
-            insert into organizations (org_id, name, version, created_at, updated_at)
-            values (:org_id, :name, 1, :now, :now)
+            insert into organizations (org_id, name, global_write, version, created_at, updated_at)
+            values (:org_id, :name, :global_write, 1, :now, :now)
         """),
         names,
     )

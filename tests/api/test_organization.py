@@ -70,9 +70,13 @@ def test_an_organization_is_renamed(api: Client) -> None:
     assert (stale["expected"], stale["actual"]) == (1, 2)
 
 
-def test_who_saves_for_everybody_is_not_changed_yet(api: Client) -> None:
-    refused = an_organization(api).owner.patch("/admin/organization", {"global_write": "admin"}, version=1)
-    assert refused_fields(refused) == {("global_write", "unknown")}
+def test_owners_and_admins_decide_who_writes_global_memories(api: Client) -> None:
+    owner = an_organization(api).owner
+    changed = ok(owner.patch("/admin/organization", {"global_write": "admin"}, version=1))
+    assert (changed["global_write"], changed["version"]) == ("admin", 2)
+    assert ok(owner.get("/admin/organization")) == changed
+    refused = owner.patch("/admin/organization", {"global_write": "owner"}, version=2)
+    assert [field for field, _ in refused_fields(refused)] == ["global_write"]
 
 
 def test_members_do_not_run_the_organization(api: Client) -> None:
