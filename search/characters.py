@@ -42,7 +42,7 @@ _POINTS = re.compile(
 _STRESS, _STRESSED = "\u0301", frozenset("аеиоуыэюяєії")
 _LETTERS_WITHOUT_DECOMPOSITION = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ħ": "h", "ŧ": "t", "\u0131": "i"}
-    | {"\u0451": "\u0435"}  # ё is е
+    | {"\u0451": "\u0435"}  # the letter yo is found as ye
 )
 
 
