@@ -47,6 +47,10 @@ class SessionFacts:
         if self.kind == "interactive" and self.workstream_id is None:
             raise InvalidRequest.of("workstream_id", "missing")
 
+    def is_used_by(self, user_id: UserId) -> bool:
+        """Whether a token of this user may use the session: of its acting user, or of whoever opened it."""
+        return user_id in (self.user_id, self.opened_by)
+
 
 @dataclass(frozen=True, slots=True)
 class CallerFacts:
@@ -107,11 +111,23 @@ def broken_attachment(facts: SessionFacts) -> Problem | None:
     """
     if facts.project_id is None:
         return None
-    if facts.project_role is None or facts.project_state in (None, "deleted"):
-        return NotFound("There is no such project.", project_id=facts.project_id)
-    if facts.project_state == "archived":
-        return ProjectArchived("The project is archived.", project_id=facts.project_id)
+    return why_project_is_not_read(facts.project_id, facts.project_state, facts.project_role)
+
+
+def why_project_is_not_read(
+    project_id: ProjectId, state: ProjectState | None, role: ProjectRole | None
+) -> Problem | None:
+    """Why somebody with this role in a project of this state gets at none of its memories; None who does."""
+    if role is None or state in (None, "deleted"):
+        return NotFound("There is no such project.", project_id=project_id)
+    if state == "archived":
+        return ProjectArchived("The project is archived.", project_id=project_id)
     return None
+
+
+def why_project_is_not_written(role: ProjectRole | None) -> Problem | None:
+    """Why somebody who reads a project's memories writes none; None who does."""
+    return Forbidden("Viewers do not write to this project.") if role == "viewer" else None
 
 
 def _places_of(facts: SessionFacts) -> tuple[Place, ...]:
@@ -130,8 +146,8 @@ def _why_not_written(facts: SessionFacts, scope: Scope) -> Problem | None:
     """Why a scope that the session reads is not written by it; the role goes before the session."""
     if scope == "global" and (problem := _why_global_is_not_written(facts.org_role, facts.global_write)):
         return problem
-    if scope == "project" and facts.project_role == "viewer":
-        return Forbidden("Viewers do not write to this project.")
+    if scope == "project" and (problem := why_project_is_not_written(facts.project_role)):
+        return problem
     return ReadOnlySession("The session is read-only.") if facts.read_only else None
 
 
