@@ -1,17 +1,10 @@
 """Pages: opaque cursors that only fit the list they came from."""
 
-import base64
-import binascii
-import hashlib
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-import orjson
-
-from models.errors import InvalidRequest
+from models.rules.cursors import decode_cursor, encode_cursor, fingerprint_of
 from models.schemas.common import Item, ListQuery, Page
-
-_FINGERPRINT_CHARACTERS = 12
 
 R = TypeVar("R")
 
@@ -27,8 +20,8 @@ class Paging:
 
     def __init__(self, query: ListQuery, *scope: str | None, parts: int = 1) -> None:
         self.limit = query.limit
-        self._fingerprint = hashlib.sha256(orjson.dumps(scope)).hexdigest()[:_FINGERPRINT_CHARACTERS]
-        self.after = None if query.cursor is None else self._decode(query.cursor, parts)
+        self._fingerprint = fingerprint_of(scope)
+        self.after = None if query.cursor is None else decode_cursor(query.cursor, self._fingerprint, parts=parts)
 
     @property
     def fetch(self) -> int:
@@ -60,19 +53,7 @@ class Paging:
         """
         shown = rows[: self.limit]
         last = position(shown[-1]) if len(rows) > self.limit else looked_up_to
-        return kind(items=[show(row) for row in shown], next_cursor=None if last is None else self._encode(last))
-
-    def _encode(self, position: Sequence[str]) -> str:
-        return base64.urlsafe_b64encode(orjson.dumps([self._fingerprint, *position])).decode().rstrip("=")
-
-    def _decode(self, cursor: str, parts: int) -> list[str]:
-        try:
-            padded = cursor + "=" * (-len(cursor) % 4)
-            value = orjson.loads(base64.b64decode(padded.encode("ascii"), altchars=b"-_", validate=True))
-        except (binascii.Error, ValueError):
-            raise InvalidRequest.of("cursor", "malformed") from None
-        if not isinstance(value, list) or not all(isinstance(part, str) and "\0" not in part for part in value):
-            raise InvalidRequest.of("cursor", "malformed")
-        if len(value) != parts + 1 or value[0] != self._fingerprint:
-            raise InvalidRequest.of("cursor", "foreign")
-        return [str(part) for part in value[1:]]
+        return kind(
+            items=[show(row) for row in shown],
+            next_cursor=None if last is None else encode_cursor(self._fingerprint, last),
+        )
