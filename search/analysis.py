@@ -7,13 +7,12 @@ terms depend on nothing else, so that they are remembered.
 import hashlib
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from importlib.metadata import version
 from itertools import chain, pairwise
 
-import tantivy
-
+from search.base_forms import base_form
 from search.characters import MARK_RANGES, UNSPACED_RANGES, folded, legible
 
 ANALYZER_VERSION = f"1/{unicodedata.unidata_version}/{version('tantivy')}"
@@ -25,9 +24,6 @@ LONGEST_TERM = 100
 LONGEST_REMEMBERED = 48
 REMEMBERED = 32_768
 """Compounds, and words, whose terms a process remembers: some 20 MB."""
-
-LONGEST_STEMMED = 40
-SHORTEST_STEMMED = 3
 
 _JOINT = r"(?:://|::|//|[./\\:@+#=&~\-\u2010]|(?<=\d),(?=\d))"
 _ENDING = r"(?:\+\+(?!\w)|#(?!\w))?"  # C++, C#
@@ -43,16 +39,18 @@ _COMPOUNDS = _compounds_of(rf"[\w{MARK_RANGES}]", re.UNICODE)
 _ASCII_COMPOUNDS = _compounds_of(r"\w", re.ASCII)
 _UNSPACED = re.compile(f"([{UNSPACED_RANGES}]+)")
 _CLUSTER = re.compile(f"[^{MARK_RANGES}][{MARK_RANGES}]*")
+_SINGLE = re.compile(f"[{UNSPACED_RANGES}][{MARK_RANGES}]*")
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _BETWEEN_SEGMENTS = re.compile(r"[/\\:@+#=&~]+")
 _BETWEEN_WORDS = re.compile(r"[.,\-\u2010]")
-_VERSION = re.compile(r"v(\d+(?:\.\w+)+)", re.IGNORECASE)
+_WITHIN_WORDS = re.compile(r"['\u200c]")
+_NUMBERED_VERSION = re.compile(r"v(\d+(?:\.\w+)+)", re.IGNORECASE)
 _HYPHENS = str.maketrans("-\u2010", "__")
-_CONTRACTIONS = frozenset({"s", "t", "d", "m", "ll", "re", "ve"})
-_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_LEAVING_THE_WORD = frozenset({"s", "d", "m", "ll", "re", "ve"})  # Alice's, she'll: the word before is meant
 
-_stem: Callable[[str], list[str]] = (
-    tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.raw()).filter(tantivy.Filter.stemmer("english")).build().analyze
-)
+# Humps of a word's shape, where U is an upper-case letter, 1 a digit and x everything else.
+_HUMPS = re.compile("U+(?!x)|U?x+|1+")
+_HUMPS_WITH_DIGITS = re.compile("U[U1]*(?!x)|U?[x1]+|1+")
 
 
 def document_terms(name: str, description: str, content: str) -> list[str]:
@@ -63,6 +61,11 @@ def document_terms(name: str, description: str, content: str) -> list[str]:
 def query_terms(text: str) -> list[str]:
     """The distinct terms of a query, in the order of their first appearance; none for a text without a word."""
     return list(dict.fromkeys(terms(text)))
+
+
+def is_single_character(term: str) -> bool:
+    """Whether the term is one character out of a run without spaces, with its marks."""
+    return _SINGLE.fullmatch(term) is not None
 
 
 def terms(text: str) -> list[str]:
@@ -98,45 +101,74 @@ def _grams(run: str) -> Iterator[str]:
 
 def _compound_terms(compound: str) -> Iterator[str]:
     """The whole, where it has parts; each segment of a path or an address, where it has; each word."""
+    if not _LETTER_OR_DIGIT.search(compound):
+        return
     segments = [segment for segment in _BETWEEN_SEGMENTS.split(compound) if segment]
-    if [compound] != segments:
-        yield _bounded(folded(compound).translate(_HYPHENS))
+    if segments != [compound]:
+        yield _whole(compound)
     for segment in segments:
         words = _BETWEEN_WORDS.split(segment)
         if len(words) > 1:
-            yield from _joined_terms(segment)
+            yield from _segment_terms(segment)
         for word in words:
             yield from _word_terms(word)
 
 
-def _joined_terms(segment: str) -> Iterator[str]:
-    yield _bounded(folded(segment).translate(_HYPHENS))
-    numbered = _VERSION.fullmatch(segment)
+def _segment_terms(segment: str) -> Iterator[str]:
+    """`foo.bar` whole; also `v1.2` without its letter and `1,000` without its comma."""
+    yield _whole(segment)
+    numbered = _NUMBERED_VERSION.fullmatch(segment)
     if numbered:
-        yield _bounded(folded(numbered[1]))
+        yield _whole(numbered[1])
     elif "," in segment:
-        yield _bounded(folded(segment).replace(",", ""))
+        yield _whole(segment.replace(",", ""))
 
 
 def _word_terms(word: str) -> Iterator[str]:
     """A word of snake_case whole and by part."""
-    parts = [part for part in word.split("_") if part]
+    parts = [part for part in word.split("_") if _LETTER_OR_DIGIT.search(part)]
     if len(parts) > 1:
-        yield _bounded(folded(word.strip("_")))
+        yield _whole(word)
     for part in parts:
-        yield from _part_terms(part)
+        yield from _part_terms(part) if _WITHIN_WORDS.search(part) else _hump_terms(part)
 
 
 def _part_terms(part: str) -> Iterator[str]:
-    pieces = re.split("['\u200c]", part)
-    yield from _plain_terms("".join(pieces))
+    """A word with apostrophes (`don't`, `O'Brien`) or non-joiners: joined and by piece."""
+    pieces = _WITHIN_WORDS.split(part)
+    if "'" in part and folded(pieces[-1]) in _LEAVING_THE_WORD:
+        pieces.pop()
+    if len(pieces) > 1:
+        yield from _plain_terms("".join(pieces))
+    if folded(pieces[-1]) != "t":
+        for piece in pieces:
+            yield from _hump_terms(piece)
+
+
+def _hump_terms(part: str) -> Iterator[str]:
+    """A word of camelCase, or one that ends in a number, whole and by part."""
+    yield from _plain_terms(part)
+    if part.isalpha() and (part.islower() or part.isupper() or part.istitle()):
+        return
+    shape = "".join("U" if letter.isupper() else "1" if letter.isdecimal() else "x" for letter in part)
+    # Digits in several places are a hash or a number, not words with numbers.
+    humps = list((_HUMPS if len(re.findall("1+", shape)) == 1 else _HUMPS_WITH_DIGITS).finditer(shape))
+    if len(humps) > 1:
+        for hump in humps:
+            piece = part[hump.start() : hump.end()]
+            if len(piece) > 1 or piece.isdecimal():
+                yield from _plain_terms(piece)
 
 
 def _plain_terms(plain: str) -> Iterator[str]:
+    """The form that stands there and its base form: two terms of every word, so that all count alike."""
     word = folded(plain)
     yield _bounded(word)
-    if word.isascii() and word.isalpha() and SHORTEST_STEMMED <= len(word) <= LONGEST_STEMMED:
-        yield _stem(word)[0]
+    yield _bounded(base_form(word))
+
+
+def _whole(identifier: str) -> str:
+    return _bounded(folded(identifier).translate(_HYPHENS).strip("_"))
 
 
 def _bounded(term: str) -> str:

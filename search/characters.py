@@ -14,30 +14,27 @@ LAST_WITH_MARKS = 0x1F000
 LONGEST_ORDINARY_MARKS = 30
 """Marks in a row, as the Stream-Safe Text Format allows; longer rows are sorted before Unicode's own, slower way."""
 
-# Han, Kana, Hangul, and the scripts of South East Asia that are written without spaces between words.
+# Han, Kana, Hangul, and the scripts of South East Asia that are written without spaces between words. Digits are apart:
+# they are words everywhere.
 UNSPACED_RANGES = (
-    "\u0e01-\u0e4f\u0e5a-\u0ecf\u0eda-\u0eff"  # Thai, Lao; digits are words everywhere
-    "\u1000-\u103f\u104a-\u108f\u109a-\u109f"  # Myanmar
-    "\u1100-\u11ff"  # Hangul letters
-    "\u1780-\u17df\u17ea-\u17ff\u19e0-\u19ff"  # Khmer
-    "\u2e80-\u2fdf\u3005-\u3007\u3021-\u302f\u3031-\u3035\u3038-\u303c"  # radicals, iteration marks, numerals
-    "\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff"  # Kana
-    "\u3105-\u318f\u31a0-\u31bf\u31f0-\u31ff"  # Bopomofo, Hangul letters, small Kana
-    "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\ua9e0-\ua9ef\uaa60-\uaa7f"  # Han; Hangul and Myanmar, extended
-    "\uac00-\ud7ff\uf900-\ufaff"  # Hangul syllables, Han for compatibility
-    "\U0001aff0-\U0001b16f\U00020000-\U0003fffd"  # Kana, extended; Han, extended
+    "\u0e01-\u0e3e\u0e40-\u0e4e\u0e81-\u0ecf\u0edc-\u0eff"  # Thai, Lao
+    "\u1000-\u103f\u1050-\u108f\u109a-\u109d\uaa60-\uaa76\uaa7a-\uaa7f"  # Myanmar
+    "\u1100-\u11ff\ua960-\ua97f\uac00-\ud7ff"  # Hangul
+    "\u1780-\u17d3\u17d7\u17dc\u17dd"  # Khmer
+    "\u3005-\u3007\u3021-\u302f\u3031-\u3035\u3038-\u303c"  # iteration marks, numerals
+    "\u3041-\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\U0001aff0-\U0001b16f"  # Kana
+    "\u3105-\u318f\u31a0-\u31bf"  # Bopomofo, Hangul for compatibility
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"  # Han
 )
 
-# Invisible by definition (Default_Ignorable_Code_Point), but for the non-joiner, which parts Persian words.
+# Invisible by definition (Default_Ignorable_Code_Point), but for the non-joiner, which parts Persian words; and the
+# Arabic tatweel, which only makes words longer.
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u0640\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200d-\u200f\u202a-\u202e\u2060-\u206f"
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
 )
 _APOSTROPHES = re.compile('[\u2018\u2019\u02bc\u05f3\u05f4]|(?<=[\u05d0-\u05ea])"(?=[\u05d0-\u05ea])')
 _LATIN_OR_GREEK = re.compile("[A-Za-z\u00c0-\u02af\u0370-\u03ff\u1e00-\u1fff\u2c60-\u2c7f\ua722-\ua7ff\uab30-\uab6f]")
-_POINTS = re.compile(
-    "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u0652\u0656-\u065f\u0670\u06d6-\u06ed]"
-)
 # Dictionaries and encyclopedias stress Cyrillic vowels; ѓ and ќ are letters of their own.
 _STRESS, _STRESSED = "\u0301", frozenset("аеиоуыэюяєії")
 _LETTERS_WITHOUT_DECOMPOSITION = str.maketrans(
@@ -87,11 +84,6 @@ def folded(word: str) -> str:
     bare = "".join(_without_accents(unicodedata.normalize("NFKD", word)))
     composed = unicodedata.normalize("NFC", bare.casefold())
     return "".join(map(_ascii_digit, composed.translate(_LETTERS_WITHOUT_DECOMPOSITION)))
-
-
-def without_vowel_points(word: str) -> str:
-    """A word of Arabic or Hebrew as it is usually written, without points; any other word as it is."""
-    return _POINTS.sub("", word)
 
 
 def _without_accents(decomposed: str) -> Iterator[str]:

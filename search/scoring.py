@@ -7,10 +7,19 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
+from search.analysis import is_single_character
+
 K1 = 1.2
 B = 0.75
 
+SINGLE_CHARACTER_WEIGHT = 0.5
+
 DocumentId = TypeVar("DocumentId", bound=str)
+
+
+def term_weight(term: str) -> float:
+    """What a term's share is multiplied by: a single character of Han and the like tells half of what a pair does."""
+    return SINGLE_CHARACTER_WEIGHT if is_single_character(term) else 1.0
 
 
 def inverse_document_frequency(documents: int, holding: int) -> float:
@@ -18,9 +27,12 @@ def inverse_document_frequency(documents: int, holding: int) -> float:
     return math.log1p((documents - holding + 0.5) / (holding + 0.5))
 
 
-def term_score(idf: float, frequency: int, length: int, average_length: float) -> float:
-    """What a term adds to the score of a document of `length` terms that holds it `frequency` times."""
-    return idf * frequency * (K1 + 1) / (frequency + K1 * (1 - B + B * length / average_length))
+def term_score(weight: float, frequency: int, length: int, average_length: float) -> float:
+    """What a term adds to the score of a document of `length` terms that holds it `frequency` times.
+
+    `weight` is the term's `inverse_document_frequency` times its `term_weight`.
+    """
+    return weight * frequency * (K1 + 1) / (frequency + K1 * (1 - B + B * length / average_length))
 
 
 def score_exhaustively(
@@ -36,15 +48,16 @@ def score_exhaustively(
     if not total_length:
         return []
     average_length = total_length / len(envelope)
-    idfs = {
-        term: inverse_document_frequency(len(envelope), sum(term in frequencies for _, frequencies, _ in envelope))
+    weights = {
+        term: term_weight(term)
+        * inverse_document_frequency(len(envelope), sum(term in frequencies for _, frequencies, _ in envelope))
         for term in query_terms
     }
     scores = (
         (
             document,
             sum(
-                term_score(idfs[term], frequencies[term], length, average_length)
+                term_score(weights[term], frequencies[term], length, average_length)
                 for term in query_terms
                 if term in frequencies
             ),
