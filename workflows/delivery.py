@@ -58,7 +58,7 @@ class DeliveryLoop:
         """Deliver until cancelled."""
         self._loop = asyncio.get_running_loop()
         try:
-            with self._reader:
+            async with self._reader:
                 while True:
                     self._woken.clear()
                     await self._turn_safely()

@@ -44,7 +44,8 @@ KNOWN_KINDS = frozenset(kind.value for kind in OperationKind)
 class DueReader:
     """Reads with one connection in one thread of its own, so that a slow database blocks no event loop.
 
-    The thread lives within the context. A query that still runs at its end is left to the statement time-out.
+    The thread lives within the context, whose end waits for a query that still runs: for the statement time-out at
+    most. Whoever disposes of the pool then leaves no connection behind.
     """
 
     def __init__(self, engine: Engine, settings: Settings) -> None:
@@ -58,13 +59,13 @@ class DueReader:
         self._pause_s = 0.0
         self._resume_at = 0.0
 
-    def __enter__(self) -> Self:
+    async def __aenter__(self) -> Self:
         self._thread = ThreadPoolExecutor(1, "delivery")
         return self
 
-    def __exit__(self, *_failure: object) -> None:
+    async def __aexit__(self, *_failure: object) -> None:
         if self._thread is not None:
-            self._thread.shutdown(wait=False, cancel_futures=True)
+            await asyncio.to_thread(self._thread.shutdown, cancel_futures=True)
 
     async def read(self) -> Sequence[Delivery]:
         """Claim what is due, in order of acceptance; nothing while the database is lost, which is logged once."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 from sqlalchemy import Engine, text
+from sqlalchemy.pool import QueuePool
 from temporalio.client import Client
 
 from models.database import build_engine
@@ -27,6 +28,7 @@ from tests.workflows.rows import (
     an_open_draft,
     succeeded,
 )
+from workflows.deliveries import Delivery
 from workflows.delivery import DeliveryLoop
 from workflows.due import DueReader
 from workflows.ids import projection_workflow_id, reconciliation_workflow_id
@@ -333,9 +335,14 @@ def test_drafts_that_cannot_be_claimed_hold_no_operation_up(stack: Stack, engine
     tenant, settings = a_tenant(engine), Settings(lock_timeout_ms=100)
     due = an_accepted_selection(engine, tenant)
     pool = build_engine(stack.database_url, settings, pool_size=1, application_name="canonry-test")
-    with engine.begin() as busy, DueReader(pool, settings) as reader:
+
+    async def read() -> Sequence[Delivery]:
+        async with DueReader(pool, settings) as reader:
+            return await reader.read()
+
+    with engine.begin() as busy:
         busy.execute(text("lock table drafts in access exclusive mode"))
-        found = run(reader.read())
+        found = run(read())
     pool.dispose()
     assert due.operation_id in {each.operation_id for each in found if isinstance(each, Due)}
 
@@ -358,6 +365,25 @@ def test_a_slow_database_is_asked_once_at_a_time_and_holds_up_no_event_loop(stac
                     await until(lambda: all_succeeded(engine, [due]))
 
     run(scenario())
+
+
+def test_a_loop_that_ends_while_the_database_is_asked_takes_its_connection_back_first(
+    stack: Stack, engine: Engine
+) -> None:
+    settings = settings_for(stack.temporal_address)
+    pool = build_engine(stack.database_url, settings, pool_size=1, application_name="canonry-test")
+
+    async def scenario() -> None:
+        with engine.connect() as blocker:
+            blocker.execute(text("lock table operations in access exclusive mode"))
+            async with delivering(pool, settings):
+                await until(lambda: waiting_claims(engine) > 0)
+                asyncio.get_running_loop().call_later(0.3, blocker.rollback)
+            assert isinstance(pool.pool, QueuePool)
+            assert pool.pool.checkedout() == 0
+
+    run(scenario())
+    pool.dispose()
 
 
 def test_claims_are_shared_by_all_processes(stack: Stack, engine: Engine) -> None:
