@@ -26,12 +26,14 @@ def prepare(settings: Settings, database_url: str) -> str | None:
     """
     upgrade(database_url)
     engine = build_engine(database_url, settings, pool_size=1, application_name="canonry-prepare")
-    with engine.begin() as connection:
-        made = first_start(connection, global_write=settings.memory.global_write)
-        if made is not None:
-            # Before the commit: an organization whose token nobody has would be a locked house.
-            _write_private(settings.data / OWNER_TOKEN, f"{made.secret}\n")
-    engine.dispose()
+    try:
+        with engine.begin() as connection:
+            made = first_start(connection, global_write=settings.memory.global_write)
+            if made is not None:
+                # Before the commit: an organization whose token nobody has would be a locked house.
+                _write_private(settings.data / OWNER_TOKEN, f"{made.secret}\n")
+    finally:
+        engine.dispose()
     return None if made is None else made.secret
 
 
