@@ -1,6 +1,7 @@
 """Answers before they are HTTP: status, body and the headers that a replay repeats."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,6 +49,17 @@ def answer(
     return Answer(status, value.model_dump_json().encode(), headers, secret)
 
 
+def document_answer(document: Mapping[str, JsonValue], *, status: int = 200, version: int | None = None) -> Answer:
+    """A resource that is a document already; `version` becomes its ETag."""
+    headers = {} if version is None else {"ETag": etag(version)}
+    return Answer(status, orjson.dumps(document), headers)
+
+
+def not_modified(version: int) -> Answer:
+    """304."""
+    return Answer(304, None, {"ETag": etag(version)})
+
+
 def nothing() -> Answer:
     """204."""
     return Answer(204)
@@ -56,6 +68,12 @@ def nothing() -> Answer:
 def etag(tag: int | str) -> str:
     """The strong entity tag of a version or a commit id."""
     return f'"{tag}"'
+
+
+def told_to_model(problem: Problem) -> Problem:
+    """The problem of a tool's call: its document says to a model, too, that the call failed, and why."""
+    problem.context.update(is_error=True, text=problem.detail)
+    return problem
 
 
 def refusal(problem: Problem, *, instance: str, request_id: str) -> Answer:
@@ -70,7 +88,8 @@ def refusal_of_document(document: dict[str, JsonValue], *, instance: str, reques
         headers["WWW-Authenticate"] = "Bearer"
     if document["retryable"]:
         headers["Retry-After"] = str(RETRY_AFTER_S)
-    body = orjson.dumps({**document, "instance": _printable(instance), "request_id": request_id})
+    named = {"error": document["detail"], "instance": _printable(instance), "request_id": request_id}
+    body = orjson.dumps({**document, **named})
     status = document["status"]
     assert isinstance(status, int)  # noqa: S101  (every problem has one)
     return Answer(status, body, headers)

@@ -3,6 +3,7 @@
 import logging
 import traceback
 
+import psycopg
 from sqlalchemy.exc import DBAPIError, DisconnectionError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
@@ -42,16 +43,17 @@ def log_defect(error: BaseException, *, request_id: str) -> None:
 def _is_outage(error: Exception) -> bool:
     if isinstance(error, PoolTimeoutError | DisconnectionError):
         return True
-    if not isinstance(error, DBAPIError):
+    if not isinstance(error, DBAPIError | psycopg.Error):
         return False
     state = _sqlstate(error)
     if state is None:
-        return error.connection_invalidated or isinstance(error, OperationalError)
+        is_gone = isinstance(error, DBAPIError) and error.connection_invalidated
+        return is_gone or isinstance(error, OperationalError | psycopg.OperationalError)
     return state in (LOCK_TIMEOUT, STATEMENT_TIMEOUT, DEADLOCK, SERIALIZATION_FAILURE) or state.startswith(_GONE)
 
 
 def _sqlstate(error: BaseException) -> str | None:
-    state = getattr(getattr(error, "orig", None), "sqlstate", None)
+    state = getattr(getattr(error, "orig", error), "sqlstate", None)
     return state if isinstance(state, str) else None
 
 

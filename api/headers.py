@@ -94,6 +94,20 @@ def require_match(named: str, expected: int | str | None, actual: int | str | No
         raise PreconditionFailed(f"The {named} has changed since you read it.", expected=expected, actual=actual)
 
 
+def must_be_new(headers: Headers) -> bool:
+    """Whether a write has `If-None-Match: *`: it then overwrites nothing.
+
+    Raises:
+        InvalidRequest: the header names anything else, or is repeated.
+    """
+    given = headers.getlist(IF_NONE_MATCH)
+    if len(given) > 1:
+        raise InvalidRequest.of(IF_NONE_MATCH, "repeated")
+    if given and given[0].strip() != "*":
+        raise InvalidRequest.of(IF_NONE_MATCH, "entity_tag")
+    return bool(given)
+
+
 def is_not_modified(headers: Headers, tag: str) -> bool:
     """Whether `If-None-Match` names what the client would be sent; weak tags count, as for any GET (RFC 9110)."""
     named = [part.strip().removeprefix("W/") for part in headers.get(IF_NONE_MATCH, "").split(",")]

@@ -11,6 +11,7 @@ from api.failures import log_defect
 from api.following import Followers
 from api.services import Services
 from api.waiting import OperationListener
+from models.connections import Connections
 from models.database import API, build_engine
 from models.settings import Settings
 from workflows.delivery import DELIVERY_CONNECTIONS, DeliveryLoop
@@ -32,7 +33,11 @@ def lifespan_of(settings: Settings) -> Lifespan:
             # More threads than connections would only wait for one another inside the pool.
             threads = max(1, settings.api_pool_size - DELIVERY_CONNECTIONS)
             anyio.to_thread.current_default_thread_limiter().total_tokens = threads
-            services = Services(settings, pool, OperationListener(url), Followers(pool), DeliveryLoop(pool, settings))
+            hot = Connections(url, settings, size=threads, application_name=API)
+            closing.callback(hot.close_idle)
+            services = Services(
+                settings, pool, hot, OperationListener(url), Followers(pool), DeliveryLoop(pool, settings)
+            )
             await closing.enter_async_context(_running(services.operations.run))
             await closing.enter_async_context(_running(services.followers.run))
             await closing.enter_async_context(_running(services.delivery.run))

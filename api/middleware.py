@@ -1,16 +1,18 @@
 """What happens to every request before a route is looked for: its id, and where it may come from."""
 
 import uuid
-from urllib.parse import urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.answers import refusal
 from api.headers import is_visible_ascii
+from api.requests import SLASH
 from models.errors import Forbidden, Problem
 
 REQUEST_ID = "X-Request-ID"
+ENCODED_SLASH = quote(SLASH).encode()
 
 
 class RequestIds:
@@ -34,6 +36,25 @@ class RequestIds:
             await send(message)
 
         await self.app(scope, receive, send_with_id)
+
+
+class EncodedSlashes:
+    """Keeps a slash that a client has encoded within its segment of the path: it is part of a name, not of the route.
+
+    The server hands the path over decoded. A character that no path contains stands for the slash while the route is
+    looked for (`api.requests` puts it back).
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Change the path of an HTTP request; pass anything else on."""
+        raw = scope.get("raw_path", b"")
+        if b"%2F" in raw or b"%2f" in raw:
+            marked = raw.replace(b"%2F", ENCODED_SLASH).replace(b"%2f", ENCODED_SLASH)
+            scope["path"] = unquote(marked.decode("ascii"))
+        await self.app(scope, receive, send)
 
 
 class AllowedOrigins:

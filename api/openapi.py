@@ -115,6 +115,8 @@ def responses_of(route: Route) -> Responses:
     if route.is_command:
         location = {"Location": {"schema": {"type": "string"}, "description": "where to poll the operation"}}
         documented[202] = {"model": OperationView, "description": "Accepted", "headers": location}
+    if route.also is not None:
+        documented[route.also] = documented[route.status]
     if route.conditional:
         documented[304] = {"description": "Not modified"}
     for status, codes in _codes_by_status(route).items():

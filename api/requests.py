@@ -15,6 +15,13 @@ from models.schemas.common import MAX_ID_CHARACTERS
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
 
+MEMORY_NAME = "name"
+"""The one path parameter that is no id: a memory's name has rules of its own, which refuse it with 400."""
+
+
+SLASH = "\uffff"
+"""Stands for an encoded slash until a route is found (`api.middleware.EncodedSlashes`)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
@@ -23,40 +30,50 @@ class Incoming:
     services: Services
     method: str
     path: str
+    raw_path: bytes
     path_parameters: Mapping[str, str]
     query: bytes
     headers: Headers
     body: bytes | None
     request_id: str
+    max_body: int = MAX_BODY_BYTES
 
     @property
     def has_plausible_path(self) -> bool:
         """Whether the ids in the path could be any: a text that the database cannot hold or index is none."""
-        return all(len(value) <= MAX_ID_CHARACTERS and "\0" not in value for value in self.path_parameters.values())
+        return all(
+            len(value) <= MAX_ID_CHARACTERS and "\0" not in value
+            for name, value in self.path_parameters.items()
+            if name != MEMORY_NAME
+        )
 
     def require_whole_body(self) -> None:
-        """Raise TooLarge when the body exceeds 8 MiB."""
+        """Raise TooLarge when the body exceeds the limit."""
         if self.body is None:
-            raise TooLarge(f"A request has at most {MAX_BODY_BYTES} bytes.", limit=MAX_BODY_BYTES)
+            raise TooLarge(f"A request has at most {self.max_body} bytes.", limit=self.max_body)
 
 
-async def receive(request: Request, services: Services) -> Incoming:
-    """Take a request in; its body only when somebody names a credential."""
-    body = await _read_body(request) if "authorization" in request.headers else b""
-    return without_body(request, services, body=body)
+async def receive(request: Request, services: Services, *, max_body: int = MAX_BODY_BYTES) -> Incoming:
+    """Take a request in; its body only when somebody names a credential, and no more than `max_body` bytes of it."""
+    body = await _read_body(request, max_body) if "authorization" in request.headers else b""
+    return without_body(request, services, body=body, max_body=max_body)
 
 
-def without_body(request: Request, services: Services, *, body: bytes | None = b"") -> Incoming:
+def without_body(
+    request: Request, services: Services, *, body: bytes | None = b"", max_body: int = MAX_BODY_BYTES
+) -> Incoming:
     """Take a request in, whose body does not matter."""
     return Incoming(
         services=services,
         method=request.method,
         path=request.scope["path"],
-        path_parameters=request.path_params,
+        raw_path=request.scope["raw_path"],
+        path_parameters={name: value.replace(SLASH, "/") for name, value in request.path_params.items()},
         query=request.scope["query_string"],
         headers=request.headers,
         body=body,
         request_id=request_id_of(request),
+        max_body=max_body,
     )
 
 
@@ -65,15 +82,15 @@ def request_id_of(request: Request) -> str:
     return str(request.scope["state"]["request_id"])
 
 
-async def _read_body(request: Request) -> bytes | None:
+async def _read_body(request: Request, limit: int) -> bytes | None:
     declared = request.headers.get("content-length", "0")
-    if declared.isdecimal() and int(declared) > MAX_BODY_BYTES:
+    if declared.isdecimal() and int(declared) > limit:
         return None
     chunks: list[bytes] = []
     size = 0
     async for chunk in request.stream():
         size += len(chunk)
-        if size > MAX_BODY_BYTES:
+        if size > limit:
             return None
         chunks.append(chunk)
     return b"".join(chunks)

@@ -14,7 +14,7 @@ from typing import TypeVar
 from sqlalchemy import Connection, Engine
 
 from api.answers import Answer, refusal
-from api.calls import Held, Later, Read, Write
+from api.calls import Call, Held, Hot, Later, Read, Write
 from api.failures import is_worth_another_try
 from api.headers import IDEMPOTENCY_KEY, bearer_secret, broken_key_rule
 from api.requests import Incoming
@@ -46,6 +46,7 @@ T = TypeVar("T")
 Outcome = Answer | StoredOperation
 ReadFunction = Callable[[Read], Answer | Held | Later]
 WriteFunction = Callable[[Write], Outcome]
+HotFunction = Callable[[Hot], Answer]
 
 
 def authenticate(connection: Connection, incoming: Incoming) -> Credential:
@@ -55,7 +56,11 @@ def authenticate(connection: Connection, incoming: Incoming) -> Credential:
         Unauthenticated: no bearer token, or one that is unknown, expired or revoked.
     """
     secret = bearer_secret(incoming.headers)
-    credential = None if secret is None else find_credential(connection, secret)
+    return require_credential(None if secret is None else find_credential(connection, secret))
+
+
+def require_credential(credential: Credential | None) -> Credential:
+    """The credential, or Unauthenticated where there is none."""
     if credential is None:
         raise Unauthenticated("Send a valid token as `Authorization: Bearer …`.")
     return credential
@@ -70,7 +75,7 @@ def run_read(incoming: Incoming, function: ReadFunction) -> Answer | Held | Late
     with open_reading(incoming.services.engine) as connection:
         call = Read(incoming, authenticate(connection, incoming), connection)
         outcome = function(call)
-    _require_admission(call)
+    require_admission(call)
     return outcome
 
 
@@ -81,7 +86,7 @@ def open_reading(engine: Engine) -> Connection:
 
 def run_write(incoming: Incoming, function: WriteFunction) -> Answer | Accepted:
     """Make a change in one transaction; a deadlock is tried again, with jitter."""
-    return _retried(partial(_write, incoming, function))
+    return retried(partial(_write, incoming, function))
 
 
 def run_trial(incoming: Incoming, function: WriteFunction, *, only_reads: bool) -> Answer:
@@ -94,7 +99,7 @@ def run_trial(incoming: Incoming, function: WriteFunction, *, only_reads: bool) 
         function: the route's.
         only_reads: whether it reads from one snapshot; otherwise it does what the command does, and under its locks.
     """
-    return _retried(partial(_try, incoming, function, only_reads=only_reads))
+    return retried(partial(_try, incoming, function, only_reads=only_reads))
 
 
 def _try(incoming: Incoming, function: WriteFunction, *, only_reads: bool) -> Answer:
@@ -109,7 +114,8 @@ def _try(incoming: Incoming, function: WriteFunction, *, only_reads: bool) -> An
     return outcome
 
 
-def _retried(work: Callable[[], T]) -> T:
+def retried(work: Callable[[], T]) -> T:
+    """Do it, and again where it lost against another transaction, with jitter."""
     for attempt in range(ATTEMPTS):
         try:
             return work()
@@ -125,8 +131,9 @@ def _write(incoming: Incoming, function: WriteFunction) -> Answer | Accepted:
         principal = authenticate(connection, incoming)
         tx = Transaction(connection, principal.org_id, principal.user_id, incoming.request_id)
         call = Write(incoming, principal, connection, tx)
-        request = _request_key(incoming, principal)
-        result = _result(_perform(function, call)) if request is None else _once(request, function, call)
+        request = request_key(incoming, principal)
+        perform = partial(_perform, function, call)
+        result = _result(perform()) if request is None else once(request, connection, incoming, perform)
     _deliver(incoming, result, wake=call.wakes_delivery)
     return result
 
@@ -151,31 +158,33 @@ def _due(operation: StoredOperation) -> Due:
     )
 
 
-def _once(request: RequestKey, function: WriteFunction, call: Write) -> Answer | Accepted:
+def once(
+    request: RequestKey, connection: Connection, incoming: Incoming, perform: Callable[[], Outcome]
+) -> Answer | Accepted:
     """Carry a key's first request out and keep its answer; answer the same request again by what was kept.
 
     Another body under the key is carried out too, and rolled back, because any other refusal comes before that one.
     """
-    known = claim_key(call.connection, request)
+    known = claim_key(connection, request)
     if known is not None and known.same_body:
-        return _replay(call, known)
-    outcome = _try_within_savepoint(function, call)
+        return _replay(connection, request, known)
+    outcome = _try_within_savepoint(connection, perform)
     if known is not None:
         raise outcome if isinstance(outcome, Problem) else IdempotencyKeyReused("The key was used for another body.")
-    return _keep(request, outcome, call)
+    return _keep(connection, request, incoming, outcome)
 
 
 def _perform(function: WriteFunction, call: Write) -> Outcome:
     outcome = function(call)
-    _require_admission(call)
+    require_admission(call)
     return outcome
 
 
-def _try_within_savepoint(function: WriteFunction, call: Write) -> Outcome | Problem:
+def _try_within_savepoint(connection: Connection, perform: Callable[[], Outcome]) -> Outcome | Problem:
     """What the function answers; a refusal that is to be stored leaves nothing else behind."""
-    savepoint = call.connection.begin_nested()
+    savepoint = connection.begin_nested()
     try:
-        outcome = _perform(function, call)
+        outcome = perform()
     except Problem as problem:
         if problem.status in NOT_STORED or problem.status >= SERVER_ERROR:
             raise
@@ -185,7 +194,7 @@ def _try_within_savepoint(function: WriteFunction, call: Write) -> Outcome | Pro
     return outcome
 
 
-def _request_key(incoming: Incoming, principal: Credential) -> RequestKey | None:
+def request_key(incoming: Incoming, principal: Credential) -> RequestKey | None:
     """The key of a POST that names a valid one.
 
     A body that is too large has no hash, and its 413 is not stored; an implausible path is 404 for ever.
@@ -199,9 +208,9 @@ def _request_key(incoming: Incoming, principal: Credential) -> RequestKey | None
     return RequestKey(principal.org_id, principal.user_id, incoming.method, incoming.path, key, body_hash)
 
 
-def _replay(call: Write, known: StoredAnswer) -> Answer | Accepted:
+def _replay(connection: Connection, request: RequestKey, known: StoredAnswer) -> Answer | Accepted:
     if known.operation_id is not None:
-        operation = read_operation(call.connection, call.principal.org_id, known.operation_id)
+        operation = read_operation(connection, request.org_id, known.operation_id)
         if operation is not None:
             return Accepted(operation, replayed=True)
     if known.body is None:
@@ -209,14 +218,16 @@ def _replay(call: Write, known: StoredAnswer) -> Answer | Accepted:
     return Answer(known.status, known.body.encode(), {**known.headers, **REPLAYED})
 
 
-def _keep(request: RequestKey, outcome: Outcome | Problem, call: Write) -> Answer | Accepted:
+def _keep(
+    connection: Connection, request: RequestKey, incoming: Incoming, outcome: Outcome | Problem
+) -> Answer | Accepted:
     if isinstance(outcome, Problem):
-        outcome = refusal(outcome, instance=call.incoming.path, request_id=call.incoming.request_id)
+        outcome = refusal(outcome, instance=incoming.path, request_id=incoming.request_id)
     if isinstance(outcome, StoredOperation):
-        keep_operation(call.connection, request, outcome.operation_id)
+        keep_operation(connection, request, outcome.operation_id)
     else:
         body = None if outcome.secret or outcome.body is None else outcome.body.decode()
-        keep_answer(call.connection, request, status=outcome.status, headers=outcome.headers, body=body)
+        keep_answer(connection, request, status=outcome.status, headers=outcome.headers, body=body)
     return _result(outcome)
 
 
@@ -224,7 +235,7 @@ def _result(outcome: Outcome) -> Answer | Accepted:
     return Accepted(outcome) if isinstance(outcome, StoredOperation) else outcome
 
 
-def _require_admission(call: Read) -> None:
+def require_admission(call: Call) -> None:
     """A function that never asked for `query` or `body` has checked no permission: a defect, not an answer."""
     if not call.admitted:
         raise AssertionError("the route checks no permission")

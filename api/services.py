@@ -8,16 +8,21 @@ from starlette.requests import HTTPConnection
 
 from api.following import Followers
 from api.waiting import OperationListener
+from models.connections import Connections
 from models.settings import Settings
 from workflows.delivery import DeliveryLoop
 
 
 @dataclass(slots=True)
 class Services:
-    """Engine, LISTEN connection, followers of the feed and delivery loop; `was_ready` is whether it has been ready."""
+    """Engine, connections of the hot path, LISTEN connection, followers of the feed and delivery loop.
+
+    `was_ready` is whether it has been ready.
+    """
 
     settings: Settings
     engine: Engine
+    hot: Connections
     operations: OperationListener
     followers: Followers
     delivery: DeliveryLoop

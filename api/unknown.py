@@ -12,7 +12,8 @@ from starlette.routing import Match
 from starlette.routing import Route as AnyMethod
 
 from api.answers import API
-from api.exchange import in_thread, problem_response, read_function
+from api.exchange import hot_function, in_thread, problem_response, read_function
+from api.hot import run_hot
 from api.requests import Incoming, without_body
 from api.routing import Route, Routes
 from api.running import authenticate, run_read
@@ -72,7 +73,10 @@ def _look_up(incoming: Incoming, read: Route | None) -> None:
             authenticate(connection, incoming)
         return
     try:
-        run_read(incoming, read_function(read, incoming))
+        if read.is_hot:
+            run_hot(incoming, hot_function(read, incoming))
+        else:
+            run_read(incoming, read_function(read, incoming))
     except Problem as problem:
         if problem.status in (401, NOT_FOUND):
             raise

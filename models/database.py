@@ -1,5 +1,6 @@
 """Connections: one engine a process, sized by settings, with the time-outs that keep every transaction short."""
 
+import psycopg
 from psycopg import Connection
 from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
@@ -52,16 +53,37 @@ def build_engine(url: str, settings: Settings, *, pool_size: int, application_na
     return engine
 
 
+def connect(url: str, settings: Settings, *, application_name: str) -> Connection:
+    """One connection of psycopg's own, with the same time-outs, that commits each statement.
+
+    Raises:
+        psycopg.OperationalError: the database does not answer.
+    """
+    connection = psycopg.connect(
+        libpq_url(url),
+        autocommit=True,
+        application_name=application_name,
+        options=_options(settings),
+        connect_timeout=5,
+    )
+    _bound(connection, settings.transaction_timeout_ms)
+    return connection
+
+
 def _bound_transactions(engine: Engine, timeout_ms: int) -> None:
-    """Have every new connection's server end its long transactions; only a server that is there says if it can."""
+    """Have every new connection's server end its long transactions."""
 
     def bound(connection: Connection, _: ConnectionPoolEntry) -> None:
-        if connection.info.server_version < TRANSACTION_TIMEOUT_SINCE:
-            return
-        connection.execute(f"set transaction_timeout = {timeout_ms:d}")
+        _bound(connection, timeout_ms)
         connection.commit()
 
     event.listen(engine, "connect", bound)
+
+
+def _bound(connection: Connection, timeout_ms: int) -> None:
+    """Only a server that is there says if it can end long transactions."""
+    if connection.info.server_version >= TRANSACTION_TIMEOUT_SINCE:
+        connection.execute(f"set transaction_timeout = {timeout_ms:d}")
 
 
 def _options(settings: Settings) -> str:

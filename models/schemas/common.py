@@ -222,7 +222,10 @@ class FieldError(Output):
 
 
 class ProblemDocument(Output):
-    """Why a request was refused (RFC 9457); branch on `code`. A code adds the members its description names."""
+    """Why a request was refused (RFC 9457); branch on `code`. A code adds the members its description names.
+
+    `error` is `detail` once more, for clients that know nothing else.
+    """
 
     model_config = ConfigDict(extra="allow", title="Problem")
 
@@ -231,6 +234,7 @@ class ProblemDocument(Output):
     status: int
     code: str
     detail: str
+    error: str
     retryable: bool
     instance: str
     request_id: str

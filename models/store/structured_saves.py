@@ -148,6 +148,6 @@ def _why_not_saved(connection: psycopg.Connection, place: Place, names: Names) -
     if problem := why_not_written(connection, place, names):
         return problem
     actual = present_revision(connection, names)
-    if names["must_be_new"]:
+    if names["must_be_new"] and actual is not None:
         return PreconditionFailed(f"Memory '{names['name']}' exists.", expected=None, actual=actual)
     return stale(names, actual)

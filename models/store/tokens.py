@@ -5,13 +5,14 @@ import hmac
 import secrets
 from dataclasses import dataclass
 from datetime import datetime
-from typing import cast
+from typing import Any, cast
 
+import psycopg
 from sqlalchemy import Connection, text
 
 from models.errors import Forbidden, NotFound
 from models.identifiers import OrganizationId, TokenId, UserId, new_token_id
-from models.rules.roles import OrgRole, Permission, in_order
+from models.rules.roles import GlobalWrite, OrgRole, Permission, in_order
 from models.store.access import ADMINISTRATORS
 from models.store.audit import record_audit
 from models.store.transaction import Transaction
@@ -54,22 +55,28 @@ class Credential:
     role: OrgRole
     token_id: TokenId
     permissions: frozenset[Permission]
+    global_write: GlobalWrite
 
 
-CREDENTIAL = text("""
-    select t.org_id, t.user_id, u.role, t.token_id, t.permissions, t.secret_hash
-    from tokens t join users u on u.org_id = t.org_id and u.user_id = t.user_id
-    where t.token_id = :token_id and (t.expires_at is null or t.expires_at > clock_timestamp())
-""")
+CREDENTIAL_WITH = """
+    select t.org_id, t.user_id, u.role, t.token_id, t.permissions, o.global_write, t.secret_hash
+    from tokens t
+    join users u on u.org_id = t.org_id and u.user_id = t.user_id
+    join organizations o on o.org_id = t.org_id
+    where t.token_id = %(token_id)s and (t.expires_at is null or t.expires_at > clock_timestamp())
+"""
+CREDENTIAL = text(CREDENTIAL_WITH.replace("%(token_id)s", ":token_id"))
 
 
 def find_credential(connection: Connection, secret: str) -> Credential | None:
     """Whom the secret speaks for; None when it is unknown, expired or revoked. Compared in constant time."""
     row = connection.execute(CREDENTIAL, {"token_id": _token_id_in(secret)}).one_or_none()
-    stored = b"" if row is None else row.secret_hash
-    if not hmac.compare_digest(stored, _hash(secret)) or row is None:
-        return None
-    return Credential(row.org_id, row.user_id, row.role, row.token_id, frozenset(row.permissions))
+    return _credential(secret, None if row is None else tuple(row))
+
+
+def find_credential_with(connection: psycopg.Connection, secret: str) -> Credential | None:
+    """The same, on a connection of psycopg's own."""
+    return _credential(secret, connection.execute(CREDENTIAL_WITH, {"token_id": _token_id_in(secret)}).fetchone())
 
 
 def issue_token(
@@ -161,6 +168,14 @@ def revoke_token(tx: Transaction, token_id: TokenId) -> None:
     if owner is None:
         raise NotFound("There is no such token.")
     record_audit(tx, "token.revoke", "token", token_id, detail={"user_id": owner})
+
+
+def _credential(secret: str, row: tuple[Any, ...] | None) -> Credential | None:
+    *fields, stored = row or (b"",)
+    if not hmac.compare_digest(stored, _hash(secret)) or row is None:
+        return None
+    org_id, user_id, role, token_id, permissions, global_write = fields
+    return Credential(org_id, user_id, role, token_id, frozenset(permissions), global_write)
 
 
 def _token_id_in(secret: str) -> str:

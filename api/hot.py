@@ -1,0 +1,79 @@
+"""The hot path: requests of agents on every turn, on psycopg's own connections (docs/decisions/0015).
+
+Much as `api.running`: authenticated first, a deadlock tried again, once per Idempotency-Key. Yet the statements of a
+request commit one by one, unless the function says otherwise, and its connection is asked for nothing before the
+credential is looked up: where it had gone, so have all that idle, and the look-up begins again on a new one.
+"""
+
+from functools import partial
+
+import psycopg
+
+from api.answers import Answer
+from api.calls import Hot
+from api.headers import IDEMPOTENCY_KEY, bearer_secret
+from api.requests import Incoming
+from api.running import HotFunction, authenticate, once, request_key, require_admission, require_credential, retried
+from models.store.structured import driver_connection_of
+from models.store.tokens import Credential, find_credential_with
+
+
+def run_hot(incoming: Incoming, function: HotFunction) -> Answer:
+    """Answer a request to a hot route."""
+    keyed = incoming.method == "POST" and IDEMPOTENCY_KEY in incoming.headers
+    return retried(partial(_run_keyed if keyed else _run, incoming, function))
+
+
+class _Gone(psycopg.OperationalError):
+    """The connection had gone before it was asked for anything."""
+
+
+def _run(incoming: Incoming, function: HotFunction) -> Answer:
+    try:
+        return _ask(incoming, function)
+    except _Gone:
+        incoming.services.hot.close_idle()
+        return _ask(incoming, function)
+
+
+def _ask(incoming: Incoming, function: HotFunction) -> Answer:
+    with incoming.services.hot.connection() as connection:
+        call = Hot(incoming, _authenticate(connection, incoming), connection)
+        answered = _perform(function, call)
+    _tell(call)
+    return answered
+
+
+def _authenticate(connection: psycopg.Connection, incoming: Incoming) -> Credential:
+    secret = bearer_secret(incoming.headers)
+    try:
+        return require_credential(None if secret is None else find_credential_with(connection, secret))
+    except psycopg.OperationalError as error:
+        if connection.closed:
+            raise _Gone from error
+        raise
+
+
+def _run_keyed(incoming: Incoming, function: HotFunction) -> Answer:
+    """Key and effect commit together, in a transaction of the engine, which keeps the keys."""
+    with incoming.services.engine.begin() as connection:
+        principal = authenticate(connection, incoming)
+        call = Hot(incoming, principal, driver_connection_of(connection))
+        request = request_key(incoming, principal)
+        perform = partial(_perform, function, call)
+        answered = perform() if request is None else once(request, connection, incoming, perform)
+    if not isinstance(answered, Answer):
+        raise AssertionError("a hot route accepts no operation")  # noqa: TRY004  (a defect, not a type)
+    _tell(call)
+    return answered
+
+
+def _perform(function: HotFunction, call: Hot) -> Answer:
+    answered = function(call)
+    require_admission(call)
+    return answered
+
+
+def _tell(call: Hot) -> None:
+    for tell in call.after_commit:
+        tell()

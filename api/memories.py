@@ -1,0 +1,170 @@
+"""Structured memories, by name: what agents and their users save without review (memory.md §7)."""
+
+from datetime import datetime
+
+from api.answers import Answer, document_answer, not_modified
+from api.calls import Hot
+from api.headers import is_not_modified, must_be_new
+from api.places import envelope_of, place_in, read_name
+from api.routing import Routes
+from models.errors import AlreadyExists, NotFound, PreconditionFailed
+from models.rules.cursors import decode_cursor, encode_cursor, fingerprint_of
+from models.rules.structured_fields import MemoryInput
+from models.schemas.common import Page
+from models.schemas.structured import (
+    DeletedMemory,
+    HistoryQuery,
+    MemoriesPage,
+    MemoriesQuery,
+    MemoryBody,
+    MemoryRevisionBody,
+    NoFields,
+    PlaceQuery,
+    SaveMemory,
+)
+from models.store.structured import After, MemoryRecord, count_memories, instant_of, read_memory
+from models.store.structured import list_memories as memories_of
+from models.store.structured_history import read_history
+from models.store.structured_removals import delete_memory as remove
+from models.store.structured_removals import restore_memory as bring_back
+from models.store.structured_saves import save_memory as save
+
+routes = Routes("memories")
+
+
+@routes.hot("GET", "/memories", answers=MemoriesPage, query=MemoriesQuery, problems=(NotFound,))
+def list_memories(call: Hot) -> Answer:
+    """The memories of a scope, or global ones and the caller's, the latest updated first."""
+    envelope = envelope_of(call)
+    query = call.query(MemoriesQuery)
+    places = envelope.readable if query.scope is None else (place_in(call, query.scope, query.scope_id),)
+    fingerprint = fingerprint_of(
+        ["memories", envelope.org_id, query.type, *(part for place in places for part in (place.scope, place.scope_id))]
+    )
+    after = None if query.cursor is None else _after(query.cursor, fingerprint)
+    found = memories_of(call.connection, envelope, places=places, type=query.type, limit=query.limit + 1, after=after)
+    is_all = after is None and len(found) <= query.limit
+    total = len(found) if is_all else count_memories(call.connection, envelope, places=places, type=query.type)
+    shown = found[: query.limit]
+    return document_answer(
+        {
+            "memories": [record.document() for record in shown],
+            "total": total,
+            "next_cursor": encode_cursor(fingerprint, _position(shown[-1])) if len(found) > query.limit else None,
+        }
+    )
+
+
+@routes.hot(
+    "POST",
+    "/memories",
+    accepts=SaveMemory,
+    answers=MemoryBody,
+    status=201,
+    also=200,
+    problems=(NotFound, PreconditionFailed),
+    if_match_optional=True,
+    etag=True,
+)
+def save_memory(call: Hot) -> Answer:
+    """Create a memory, or update the one of its name: 201 or 200. `If-None-Match: *` refuses to overwrite."""
+    envelope = envelope_of(call, writes=True)
+    body = call.body(SaveMemory)
+    saved = save(
+        call.connection,
+        call.acting("rest"),
+        envelope,
+        place_in(call, body.scope, body.scope_id),
+        MemoryInput(body.name, body.description, body.content, body.type),
+        if_match=call.if_match_version_if_given(),
+        must_be_new=must_be_new(call.incoming.headers),
+    )
+    return _answer(saved.record, status=201 if saved.created else 200)
+
+
+@routes.hot("GET", "/memories/{name}", answers=MemoryBody, query=PlaceQuery, conditional=True)
+def get_memory(call: Hot, name: str) -> Answer:
+    """A memory."""
+    envelope = envelope_of(call)
+    query = call.query(PlaceQuery)
+    name = read_name(call, name)
+    record = read_memory(call.connection, envelope, place_in(call, query.scope, query.scope_id), name)
+    if record is None:
+        raise NotFound(f"Memory '{name}' not found")
+    if is_not_modified(call.incoming.headers, str(record.revision)):
+        return not_modified(record.revision)
+    return _answer(record)
+
+
+@routes.hot("DELETE", "/memories/{name}", answers=DeletedMemory, query=PlaceQuery, if_match_optional=True)
+def delete_memory(call: Hot, name: str) -> Answer:
+    """Delete a memory; its history stays, and it can be restored."""
+    envelope = envelope_of(call, writes=True)
+    query = call.query(PlaceQuery, permission="write")
+    name = read_name(call, name)
+    remove(
+        call.connection,
+        call.acting("rest"),
+        envelope,
+        place_in(call, query.scope, query.scope_id),
+        name,
+        if_match=call.if_match_version_if_given(),
+    )
+    return document_answer({"status": "ok", "name": name})
+
+
+@routes.hot("GET", "/memories/{name}/history", answers=Page[MemoryRevisionBody], query=HistoryQuery)
+def list_memory_revisions(call: Hot, name: str) -> Answer:
+    """Every version that a name had in a scope, the newest first; readable after a delete."""
+    envelope = envelope_of(call)
+    query = call.query(HistoryQuery)
+    name = read_name(call, name)
+    place = place_in(call, query.scope, query.scope_id)
+    fingerprint = fingerprint_of(["history", envelope.org_id, place.scope, place.scope_id, name])
+    before = None if query.cursor is None else _revision(query.cursor, fingerprint)
+    found = read_history(call.connection, envelope, place, name, limit=query.limit + 1, before=before)
+    if not found and before is None:
+        raise NotFound(f"Memory '{name}' not found")
+    shown = found[: query.limit]
+    more = len(found) > query.limit
+    return document_answer(
+        {
+            "items": [revision.document() for revision in shown],
+            "next_cursor": encode_cursor(fingerprint, [str(shown[-1].revision)]) if more else None,
+        }
+    )
+
+
+@routes.hot(
+    "POST",
+    "/memories/{name}/restorations",
+    accepts=NoFields,
+    answers=MemoryBody,
+    query=PlaceQuery,
+    problems=(AlreadyExists,),
+    etag=True,
+)
+def restore_memory(call: Hot, name: str) -> Answer:
+    """Bring back the memory of a name that was deleted last, as it was."""
+    envelope = envelope_of(call, writes=True)
+    query = call.no_body_but(NoFields, PlaceQuery)
+    name = read_name(call, name)
+    place = place_in(call, query.scope, query.scope_id)
+    return _answer(bring_back(call.connection, call.acting("rest"), envelope, place, name))
+
+
+def _answer(record: MemoryRecord, *, status: int = 200) -> Answer:
+    return document_answer(record.document(), status=status, version=record.revision)
+
+
+def _position(record: MemoryRecord) -> list[str]:
+    return [instant_of(record.updated), record.memory_id]
+
+
+def _after(cursor: str, fingerprint: str) -> After:
+    updated, memory_id = decode_cursor(cursor, fingerprint, parts=2)
+    return After(datetime.fromisoformat(updated), memory_id)
+
+
+def _revision(cursor: str, fingerprint: str) -> int:
+    return int(decode_cursor(cursor, fingerprint, parts=1)[0])
