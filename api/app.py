@@ -18,6 +18,7 @@ from api import (
     imports,
     me,
     members,
+    memories,
     operations,
     org_memories,
     organizations,
@@ -28,18 +29,21 @@ from api import (
     review_commands,
     reviews,
     selections,
+    sessions,
     tokens,
     users,
+    workstreams,
 )
 from api.exchange import exchange
 from api.lifespan import lifespan_of
-from api.middleware import AllowedOrigins, RequestIds
+from api.middleware import AllowedOrigins, EncodedSlashes, RequestIds
 from api.openapi import TITLE, VERSION, document_when_asked
 from api.routing import Route, Routes
 from api.unknown import Endpoint, OneMethod, answer_unknown_routes
 from models.settings import Settings
 
 RESOURCES: tuple[Routes, ...] = (
+    memories.routes,  # first of all: a request is compared with one route after the other, and these come most often
     me.routes,
     organizations.routes,
     users.routes,
@@ -47,6 +51,8 @@ RESOURCES: tuple[Routes, ...] = (
     audit.routes,
     projects.routes,
     members.routes,
+    workstreams.routes,
+    sessions.routes,
     drafts.routes,
     draft_batches.routes,
     draft_events.routes,
@@ -97,5 +103,6 @@ def _health() -> list[BaseRoute]:
 
 
 def _check_every_request(app: FastAPI, settings: Settings) -> None:
+    app.add_middleware(EncodedSlashes)
     app.add_middleware(AllowedOrigins, allowed_hosts=settings.allowed_hosts)
     app.add_middleware(RequestIds)  # added last, so outermost

@@ -74,7 +74,7 @@ def update_project(call: Write, project_id: str) -> Answer:
 
 @routes.write("DELETE", "/projects/{project_id}", if_match=True)
 def delete_project(call: Write, project_id: str) -> Answer:
-    """Remove a project: open Drafts are discarded, Reviews withdrawn; what it published stays."""
+    """Remove a project with its memories: open Drafts are discarded, Reviews withdrawn; what it published stays."""
     access, project = _locked(call, project_id)
     access.require_manage()
     call.no_body()

@@ -76,7 +76,7 @@ def update_user(call: Write, user_id: str) -> Answer:
 
 @routes.write("DELETE", "/admin/users/{user_id}", if_match_optional=True, problems=(LastOwner,))
 def delete_user(call: Write, user_id: str) -> Answer:
-    """Remove a user with tokens and memberships; open Drafts are discarded, Reviews withdrawn."""
+    """Remove a user with tokens, memberships, sessions, workstreams and memories; open Drafts are discarded."""
     lock_coordination(call.connection, call.principal.org_id)
     user = read_user(call.connection, call.principal.org_id, UserId(user_id))
     call.require_administrator()

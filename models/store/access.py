@@ -135,6 +135,17 @@ def require_project(
     return access
 
 
+def require_attachable(connection: Connection, org_id: OrganizationId, user_id: UserId, project_id: ProjectId) -> None:
+    """Refuse a project that sessions of the user would read nothing of; an archived one may come back.
+
+    Raises:
+        NotFound: there is no such project, or the user is no member of it; owners and admins are asked the same.
+    """
+    access = _access(connection, org_id, user_id, project_id)
+    if access is None or access.project_role is None or access.state == "deleted":
+        raise NotFound("There is no such project.", project_id=project_id)
+
+
 def require_review(connection: Connection, user_id: UserId, review: ReviewRow) -> ProjectAccess:
     """What the user may do in a Review's project; path owners read the Review whatever their project role.
 

@@ -10,6 +10,7 @@ from models.identifiers import OrganizationId, ProjectId, UserId
 from models.rules.roles import ProjectRole
 from models.store.audit import record_audit
 from models.store.events import append_event
+from models.store.locks import lock_access
 from models.store.transaction import Transaction
 
 
@@ -93,6 +94,7 @@ def add_member(tx: Transaction, project_id: ProjectId, user_id: UserId, role: Pr
         NotFound: the organization has no such user.
         AlreadyExists: the user is a member already.
     """
+    lock_access(tx.connection, tx.org_id, project_id)
     names = {"org_id": tx.org_id, "project_id": project_id, "user_id": user_id, "role": role, "now": tx.now}
     there = text("select 1 from users where org_id = :org_id and user_id = :user_id")
     if tx.connection.execute(there, names).one_or_none() is None:
@@ -115,6 +117,7 @@ def change_member(tx: Transaction, member: MemberRow, role: ProjectRole) -> Memb
     """Give a member another role; the same role changes nothing."""
     if member.role == role:
         return member
+    lock_access(tx.connection, tx.org_id, member.project_id)
     tx.connection.execute(
         text("""
             update project_members set role = :role, updated_at = :now
@@ -134,6 +137,7 @@ def change_member(tx: Transaction, member: MemberRow, role: ProjectRole) -> Memb
 
 def remove_member(tx: Transaction, member: MemberRow) -> None:
     """End a membership; open Drafts of the user there are hidden until return."""
+    lock_access(tx.connection, tx.org_id, member.project_id)
     tx.connection.execute(
         text("""
             delete from project_members

@@ -14,7 +14,9 @@ from models.rules.names import name_key, numbered_slug, slug_of
 from models.rules.roles import ProjectRole, ProjectState
 from models.store.access import READABLE_PROJECTS
 from models.store.audit import record_audit
+from models.store.clearing import clear_project
 from models.store.events import append_event
+from models.store.locks import lock_access
 from models.store.members import add_member
 from models.store.transaction import Transaction
 
@@ -170,6 +172,8 @@ def change_project(tx: Transaction, before: ProjectDetails, change: ProjectChang
         "now": tx.now,
     }
     _require_free(tx, values)
+    if before.state != change.state:
+        lock_access(tx.connection, tx.org_id, before.project_id)
     project = ProjectDetails(*tx.connection.execute(UPDATE, values).one())
     record_audit(
         tx, "project.update", "project", project.project_id, detail={"changed": changed, "state": project.state}
@@ -181,10 +185,11 @@ def change_project(tx: Transaction, before: ProjectDetails, change: ProjectChang
 
 
 def delete_project(tx: Transaction, project_id: ProjectId) -> None:
-    """Leave a tombstone of a project and none of its derived rows, under the coordination row and its own lock.
+    """Leave a tombstone of a project, and neither derived rows nor memories, under the coordination row and its lock.
 
     What is open in it is closed before, by `activities.closing`.
     """
+    clear_project(tx, project_id)
     names = {"org_id": tx.org_id, "project_id": project_id, "now": tx.now}
     for statement in DERIVED:
         tx.connection.execute(statement, names)

@@ -1,12 +1,18 @@
 """The end of a whole scope, with its user, workstream or project (memory.md §8)."""
 
+from collections.abc import Sequence
+
 import psycopg
 
-from models.identifiers import new_audit_event_id
+from models.identifiers import OrganizationId, new_audit_event_id
 from models.rules.visibility import Scope
 from models.store.events import NOBODY
 from models.store.structured import Actor
 
+HELD = """
+    select distinct m.scope_id from structured_memories m
+    where m.org_id = %(org_id)s and m.scope = %(scope)s and m.scope_id = any(%(scope_ids)s::text[])
+"""
 PRESENT = """
     select count(*) from structured_memories m
     where m.org_id = %(org_id)s and m.scope = %(scope)s and m.scope_id = %(scope_id)s and m.deleted_at is null
@@ -64,3 +70,11 @@ def clear_memories(connection: psycopg.Connection, actor: Actor, *, scope: Scope
     }
     connection.execute(CLEAR, {**names, **told})
     return present
+
+
+def scopes_to_clear(
+    connection: psycopg.Connection, org_id: OrganizationId, *, scope: Scope, scope_ids: Sequence[str]
+) -> list[str]:
+    """Those of many scopes that `clear_memories` would find anything in, deleted memories included; in order."""
+    names = {"org_id": org_id, "scope": scope, "scope_ids": [*scope_ids]}
+    return sorted(str(row[0]) for row in connection.execute(HELD, names))

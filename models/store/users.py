@@ -10,6 +10,7 @@ from models.errors import AlreadyExists, LastOwner, NotFound
 from models.identifiers import OrganizationId, UserId, new_user_id
 from models.rules.roles import OrgRole
 from models.store.audit import record_audit
+from models.store.clearing import clear_user
 from models.store.events import append_event
 from models.store.transaction import Transaction
 
@@ -117,13 +118,14 @@ def change_user(tx: Transaction, before: UserRow, *, name: str, email: str | Non
 
 
 def remove_user(tx: Transaction, user: UserRow) -> None:
-    """Remove a user with tokens and memberships, under the coordination row, after the user's work is closed.
+    """Remove a user with all that belongs to the user, under the coordination row, after the user's work is closed.
 
     Raises:
         LastOwner: the organization's only owner would go.
     """
     if user.role == "owner":
         _require_another_owner(tx)
+    clear_user(tx, user.user_id)
     names = {"org_id": tx.org_id, "user_id": user.user_id}
     tx.connection.execute(text("delete from users where org_id = :org_id and user_id = :user_id"), names)
     record_audit(tx, "user.delete", "user", user.user_id, detail={"role": user.role})
