@@ -2,15 +2,17 @@
 
 from sqlalchemy import RowMapping
 
-from api.calls import Read
+from api.calls import Hot, Read
 from models.errors import Forbidden, NotFound
-from models.identifiers import DraftId, ImportId, ProjectId, ReviewId
+from models.identifiers import DraftId, ImportId, ProjectId, ReviewId, SessionId
+from models.rules.envelopes import SessionFacts
 from models.store.access import ProjectAccess, require_project, require_review
 from models.store.commits import read_commit
 from models.store.drafts import read_draft
 from models.store.imports import read_import
 from models.store.locks import DraftRow, ImportRow, ReviewRow
 from models.store.reviews import read_review
+from models.store.sessions import read_session_facts
 
 
 def find_project(
@@ -90,3 +92,15 @@ def require_author_or_administrator(call: Read, review: ReviewRow, access: Proje
     """Raise Forbidden unless the Review's author, an owner or an admin asks."""
     if review.author_id != call.principal.user_id and not access.administers:
         raise Forbidden("Only the Review's author, owners and admins may do this.")
+
+
+def find_session(call: Hot, session_id: str) -> SessionFacts:
+    """A session that the caller may use, and what holds of its acting user now.
+
+    Raises:
+        NotFound: there is none, or it is neither the caller's nor opened by the caller.
+    """
+    facts = read_session_facts(call.connection, call.principal.org_id, SessionId(session_id))
+    if facts is None or not facts.is_used_by(call.principal.user_id):
+        raise NotFound("There is no such session.")
+    return facts
