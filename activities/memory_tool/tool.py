@@ -1,0 +1,165 @@
+"""The tool as every way in calls it; it knows nothing of HTTP (memory.md §3).
+
+A process has one, with its connections and its index. `call` and `definition` find the session themselves; a way in
+that has found it already uses `answer_call`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+import psycopg
+
+from activities.memory_tool.actions import Said, Scene, perform
+from activities.memory_tool.arguments import Command, read_action, read_arguments
+from activities.memory_tool.definition import definition
+from activities.memory_tool.rows import ROWS
+from activities.memory_tool.storage import stored
+from models.connections import Connections
+from models.errors import InvalidRequest, JsonObject, JsonValue, MemoryDisabled, NotFound, Problem, ReadOnlySession
+from models.identifiers import OrganizationId, SessionId
+from models.memory_settings import MemorySettings
+from models.rules.envelopes import SessionFacts, session_envelope
+from models.rules.targets import scopes_of
+from models.store.sessions import read_session_facts
+from models.store.structured import Actor, Surface
+from search.documents import Gone, Indexed
+from search.memory_index import MemoryIndex
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCall:
+    """Which session calls, by which request of its caller (for audit and logs)."""
+
+    org_id: OrganizationId
+    session_id: SessionId
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a call came to: `structured`, or the problem; and in either case the text for the model."""
+
+    text: str
+    structured: JsonObject | None = None
+    problem: Problem | None = None
+
+
+class _Gone(psycopg.OperationalError):
+    """The connection had gone before it was asked for anything."""
+
+
+class MemoryTool:
+    """The `memory` tool of one process.
+
+    Args:
+        connections: the process's.
+        index: the process's.
+        settings: of memory.
+    """
+
+    def __init__(self, connections: Connections, index: MemoryIndex, settings: MemorySettings) -> None:
+        self._connections = connections
+        self._index = index
+        self._settings = settings
+
+    def definition(self, session: SessionCall) -> JsonObject:
+        """How the tool describes itself to the session now.
+
+        Raises:
+            NotFound: there is no such session.
+            Unavailable, InternalError: the database does not answer, or refuses.
+        """
+        return self._within(session, lambda _, facts: definition(facts, max_content=self._settings.max_content))
+
+    def call(self, session: SessionCall, arguments: Mapping[str, JsonValue], surface: Surface) -> ToolResult:
+        """Call the tool; a refusal, a miss and a storage failure are results.
+
+        Args:
+            session: who calls; whether the caller may use it is not asked here.
+            arguments: as the model gave them.
+            surface: the way in, for the audit.
+        """
+
+        def answered(connection: psycopg.Connection, facts: SessionFacts) -> ToolResult:
+            actor = Actor(facts.org_id, facts.user_id, session.request_id, surface, facts.session_id)
+            scene = Scene(connection, self._index, facts, session_envelope(facts), actor, self._tell)
+            return answer_call(scene, arguments, self._settings)
+
+        try:
+            return self._within(session, answered)
+        except Problem as problem:
+            return refused(problem)
+
+    def _within(self, session: SessionCall, work: Callable[[psycopg.Connection, SessionFacts], T]) -> T:
+        """Do something for the session as it is now, on a connection that is there."""
+
+        def attempt() -> T:
+            with self._connections.connection() as connection:
+                return work(connection, _facts(connection, session))
+
+        def attempt_anew() -> T:
+            try:
+                return attempt()
+            except _Gone:
+                self._connections.close_idle()
+                return attempt()
+
+        return stored(attempt_anew, request_id=session.request_id)
+
+    def _tell(self, change: Indexed | Gone) -> None:
+        self._index.apply([change])
+
+
+def answer_call(scene: Scene, arguments: Mapping[str, JsonValue], settings: MemorySettings) -> ToolResult:
+    """Answer a call of a session that was found; with the lever off nothing is read.
+
+    Raises:
+        psycopg.Error: the database does not answer, or refuses.
+    """
+    try:
+        require_memory(scene.facts)
+        said = perform(scene, _command(scene.facts, arguments, settings))
+    except Problem as problem:
+        return refused(problem)
+    return _result(said)
+
+
+def require_memory(facts: SessionFacts) -> None:
+    """Raise MemoryDisabled where the persona memory lever is off."""
+    if not facts.memory_enabled:
+        raise MemoryDisabled("Memory is off for this workstream.")
+
+
+def refused(problem: Problem) -> ToolResult:
+    """The result of a call that a problem ended; the text is its detail."""
+    return ToolResult(problem.detail, problem=problem)
+
+
+def _command(facts: SessionFacts, arguments: Mapping[str, JsonValue], settings: MemorySettings) -> Command:
+    """The call as it was meant; what no argument would mend is told first."""
+    action = read_action(arguments)
+    try:
+        return read_arguments(arguments, scopes=scopes_of(facts), max_content=settings.max_content)
+    except InvalidRequest:
+        if facts.read_only and ROWS[action].writes:
+            raise ReadOnlySession("The session is read-only.") from None
+        raise
+
+
+def _facts(connection: psycopg.Connection, session: SessionCall) -> SessionFacts:
+    try:
+        facts = read_session_facts(connection, session.org_id, session.session_id)
+    except psycopg.OperationalError as error:
+        if connection.closed:
+            raise _Gone from error
+        raise
+    if facts is None:
+        raise NotFound("There is no such session.")
+    return facts
+
+
+def _result(said: Said) -> ToolResult:
+    return ToolResult(said.text, structured=said.structured)
