@@ -12,14 +12,15 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from api.answers import API, Answer, answer, etag, refusal, refusal_of_document
+from api.answers import API, Answer, answer, etag, refusal, refusal_of_document, told_to_model
 from api.bodies import parse_query
-from api.calls import Held, Later, Read, Write
+from api.calls import Call, Held, Later
 from api.failures import problem_of
 from api.headers import preferred_wait_s
+from api.hot import run_hot
 from api.requests import Incoming, receive, request_id_of
 from api.routing import Route
-from api.running import REPLAYED, Accepted, ReadFunction, WriteFunction, run_read, run_trial, run_write
+from api.running import REPLAYED, Accepted, HotFunction, ReadFunction, WriteFunction, run_read, run_trial, run_write
 from api.services import Services, services_of
 from models.errors import NotFound
 from models.identifiers import OperationId, OrganizationId
@@ -35,18 +36,20 @@ T = TypeVar("T")
 async def exchange(route: Route, request: Request) -> Response:
     """Answer a request to a route."""
     try:
-        incoming = await receive(request, services_of(request))
+        incoming = await receive(request, services_of(request), max_body=route.max_body)
         return await _answer(route, incoming)
     except ClientDisconnect:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
     except Exception as error:  # noqa: BLE001  (the border: whatever it is, it is answered, and logged if unforeseen)
-        return problem_response(error, request)
+        return problem_response(error, request, to_model=route.is_tool)
 
 
-def problem_response(error: Exception, request: Request) -> Response:
-    """The problem document of whatever went wrong."""
+def problem_response(error: Exception, request: Request, *, to_model: bool = False) -> Response:
+    """The problem document of whatever went wrong; `to_model` has it say so to a model too."""
     request_id = request_id_of(request)
     problem = problem_of(error, request_id=request_id)
+    if to_model:
+        problem = told_to_model(problem)
     return refusal(problem, instance=request.scope["path"], request_id=request_id).response()
 
 
@@ -60,7 +63,14 @@ def read_function(route: Route, incoming: Incoming) -> ReadFunction:
     return cast("ReadFunction", partial(_call, route, incoming))
 
 
+def hot_function(route: Route, incoming: Incoming) -> HotFunction:
+    """The function of a hot route, with its path parameters."""
+    return cast("HotFunction", partial(_call, route, incoming))
+
+
 async def _answer(route: Route, incoming: Incoming) -> Response:
+    if route.is_hot:
+        return (await in_thread(partial(run_hot, incoming, hot_function(route, incoming)))).response()
     if route.method != "GET":
         write = cast("WriteFunction", partial(_call, route, incoming))
         run = partial(run_trial, only_reads=route.tried_by_reading) if _is_trial(route, incoming) else run_write
@@ -80,7 +90,7 @@ def _is_trial(route: Route, incoming: Incoming) -> bool:
     return query is not None and query.dry_run
 
 
-def _call(route: Route, incoming: Incoming, call: Read | Write) -> Answer | StoredOperation | Held | Later:
+def _call(route: Route, incoming: Incoming, call: Call) -> Answer | StoredOperation | Held | Later:
     if not incoming.has_plausible_path:
         raise NotFound("There is no such resource.")
     return route.function(call, **incoming.path_parameters)

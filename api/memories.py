@@ -7,7 +7,7 @@ from api.calls import Hot
 from api.headers import is_not_modified, must_be_new
 from api.places import envelope_of, place_in, read_name
 from api.routing import Routes
-from models.errors import AlreadyExists, NotFound, PreconditionFailed
+from models.errors import AlreadyExists, NotFound
 from models.rules.cursors import decode_cursor, encode_cursor, fingerprint_of
 from models.rules.structured_fields import MemoryInput
 from models.schemas.common import Page
@@ -16,11 +16,11 @@ from models.schemas.structured import (
     HistoryQuery,
     MemoriesPage,
     MemoriesQuery,
-    MemoryBody,
-    MemoryRevisionBody,
     NoFields,
     PlaceQuery,
     SaveMemory,
+    StructuredMemoryBody,
+    StructuredMemoryRevisionBody,
 )
 from models.store.structured import After, MemoryRecord, count_memories, instant_of, read_memory
 from models.store.structured import list_memories as memories_of
@@ -59,11 +59,12 @@ def list_memories(call: Hot) -> Answer:
     "POST",
     "/memories",
     accepts=SaveMemory,
-    answers=MemoryBody,
+    answers=StructuredMemoryBody,
     status=201,
     also=200,
-    problems=(NotFound, PreconditionFailed),
+    problems=(NotFound,),
     if_match_optional=True,
+    if_none_match_optional=True,
     etag=True,
 )
 def save_memory(call: Hot) -> Answer:
@@ -82,7 +83,7 @@ def save_memory(call: Hot) -> Answer:
     return _answer(saved.record, status=201 if saved.created else 200)
 
 
-@routes.hot("GET", "/memories/{name}", answers=MemoryBody, query=PlaceQuery, conditional=True)
+@routes.hot("GET", "/memories/{name}", answers=StructuredMemoryBody, query=PlaceQuery, conditional=True)
 def get_memory(call: Hot, name: str) -> Answer:
     """A memory."""
     envelope = envelope_of(call)
@@ -113,7 +114,7 @@ def delete_memory(call: Hot, name: str) -> Answer:
     return document_answer({"status": "ok", "name": name})
 
 
-@routes.hot("GET", "/memories/{name}/history", answers=Page[MemoryRevisionBody], query=HistoryQuery)
+@routes.hot("GET", "/memories/{name}/history", answers=Page[StructuredMemoryRevisionBody], query=HistoryQuery)
 def list_memory_revisions(call: Hot, name: str) -> Answer:
     """Every version that a name had in a scope, the newest first; readable after a delete."""
     envelope = envelope_of(call)
@@ -139,7 +140,7 @@ def list_memory_revisions(call: Hot, name: str) -> Answer:
     "POST",
     "/memories/{name}/restorations",
     accepts=NoFields,
-    answers=MemoryBody,
+    answers=StructuredMemoryBody,
     query=PlaceQuery,
     problems=(AlreadyExists,),
     etag=True,

@@ -138,7 +138,7 @@ def problems_of(route: Route) -> list[type[Problem]]:
         kinds |= {TooLarge, UnsupportedMediaType}
     if route.if_match:
         kinds.add(PreconditionRequired)
-    if route.if_match or route.if_match_optional:
+    if route.if_match or route.if_match_optional or route.if_none_match_optional:
         kinds.add(PreconditionFailed)
     if route.method == "POST":
         kinds |= {IdempotencyKeyReused, OperationInProgress}
@@ -169,6 +169,8 @@ def _parameters(route: Route) -> list[inspect.Parameter]:
         optional["if_match"] = _header(IF_MATCH, VERSION_READ)
     if route.is_stream:
         optional["last_event_id"] = _header(LAST_EVENT_ID, "the `id` of the last event that arrived")
+    if route.if_none_match_optional:
+        optional["if_none_match"] = _header(IF_NONE_MATCH, "`*`: refuse to overwrite")
     if route.conditional:
         optional["if_none_match"] = _header(IF_NONE_MATCH, "the entity tag of what you have")
     if route.is_command:

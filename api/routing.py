@@ -31,6 +31,12 @@
             return answer(trial)                                     # `tried`, with 200, or the same problem
         return accept_operation(call.tx, kind=OperationKind.SUBMIT, ...)
 
+    @routes.hot("GET", "/memories/{name}", answers=StructuredMemoryBody, conditional=True)
+    def get_memory(call: Hot, name: str) -> Answer:                  # what agents ask on every turn (`api.hot`)
+        query = call.query(PlaceQuery)                               # the same order, on a connection of psycopg's own
+        ...                                                          # each statement commits, or `call.transaction()`
+        return document_answer(record.document(), version=record.revision)
+
 A read that takes its time answers `Later(respond)`: it has found and checked everything, and `respond` waits or streams
 in the event loop, without thread or connection (`api.events`).
 
@@ -48,7 +54,8 @@ from typing import Concatenate, ParamSpec, TypeVar
 from pydantic import BaseModel
 
 from api.answers import API, Answer
-from api.calls import Held, Later, Read, Write
+from api.calls import Held, Hot, Later, Read, Write
+from api.requests import MAX_BODY_BYTES
 from models.errors import Problem
 from models.schemas.common import DryRunQuery, Input, NoParameters, Query
 from models.store.operations import StoredOperation
@@ -60,6 +67,9 @@ ReadHandler = Callable[Concatenate[Read, P], Answer | Later]
 WriteHandler = Callable[Concatenate[Write, P], Answer]
 CommandHandler = Callable[Concatenate[Write, P], StoredOperation | Answer]
 PollHandler = Callable[Concatenate[Read, P], Held]
+HotHandler = Callable[Concatenate[Hot, P], Answer]
+
+MAX_HOT_BODY_BYTES = 2 * 1024 * 1024
 
 
 def _unset() -> Answer:
@@ -79,6 +89,7 @@ class Route:
     problems: tuple[type[Problem], ...] = ()
     if_match: bool = False
     if_match_optional: bool = False
+    if_none_match_optional: bool = False
     etag: bool = False
     conditional: bool = False
     is_command: bool = False
@@ -87,6 +98,10 @@ class Route:
     tag: str = ""
     is_stream: bool = False
     deprecated: bool = False
+    is_hot: bool = False
+    is_tool: bool = False
+    max_body: int = MAX_BODY_BYTES
+    also: int | None = None
     function: Callable[..., Answer | StoredOperation | Held | Later] = field(default=_unset)
 
     @property
@@ -218,6 +233,50 @@ class Routes:
     ) -> Callable[[PollHandler[P]], PollHandler[P]]:
         """A read of an operation that is held until the outcome, or as long as the caller asks."""
         return self._registered(Route("GET", path, answers, query=query))
+
+    def hot(
+        self,
+        method: str,
+        path: str,
+        *,
+        answers: type[BaseModel],
+        status: int = 200,
+        also: int | None = None,
+        accepts: type[Input] | None = None,
+        query: type[Query] = NoParameters,
+        problems: tuple[type[Problem], ...] = (),
+        if_match_optional: bool = False,
+        etag: bool = False,
+        conditional: bool = False,
+        if_none_match_optional: bool = False,
+        max_body: int = MAX_HOT_BODY_BYTES,
+        is_tool: bool = False,
+    ) -> Callable[[HotHandler[P]], HotHandler[P]]:
+        """What agents ask on every turn, a GET or a change: the function gets a `Hot` call (`api.hot`).
+
+        `also` is a second status with the same answer (200 of what was there, beside 201); `if_none_match_optional`
+        documents `If-None-Match: *` of a change (`api.headers.must_be_new`); `max_body` how many bytes
+        a body may have; `is_tool` has every refusal say so to a model too. The others are as for the other kinds.
+        """
+        return self._registered(
+            Route(
+                method,
+                path,
+                answers,
+                status=status,
+                also=also,
+                accepts=accepts,
+                query=query,
+                problems=problems,
+                if_match_optional=if_match_optional,
+                etag=etag or conditional,
+                conditional=conditional,
+                if_none_match_optional=if_none_match_optional,
+                is_hot=True,
+                is_tool=is_tool,
+                max_body=max_body,
+            )
+        )
 
     def _registered(self, route: Route) -> Callable[[F], F]:
         def register(function: F) -> F:

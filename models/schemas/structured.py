@@ -165,7 +165,7 @@ class MemoriesQuery(Query):
     ] = None
 
 
-class MemoryBody(Output):
+class StructuredMemoryBody(Output):
     """A structured memory."""
 
     memory_id: str
@@ -186,7 +186,7 @@ class MemoryBody(Output):
 class MemoriesPage(Output):
     """A page of memories, and how many there are on all pages."""
 
-    memories: list[MemoryBody]
+    memories: list[StructuredMemoryBody]
     total: int
     next_cursor: str | None
 
@@ -198,7 +198,7 @@ class DeletedMemory(Output):
     name: str
 
 
-class MemoryRevisionBody(Output):
+class StructuredMemoryRevisionBody(Output):
     """A version of a memory; `content` is null where it was deleted."""
 
     revision: int
