@@ -1,14 +1,13 @@
 """The one analyzer: from text to the terms that every search counts (memory.md §4, docs/reference/ranking.md).
 
-A text is cut into compounds (what stands together: `snake_case`, `foo.bar/baz`, `don't`, a run of Han). A compound's
-terms depend on nothing else, so that they are remembered.
+A text is cut at white space into chunks, whose terms depend on nothing else, so that they are remembered; a chunk into
+compounds (`snake_case`, `foo.bar/baz`, `don't`) and runs without spaces (Han, Thai); a compound into words.
 """
 
 import hashlib
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
 from importlib.metadata import version
 from itertools import chain, pairwise
 
@@ -23,16 +22,15 @@ LONGEST_TERM = 100
 
 LONGEST_REMEMBERED = 48
 REMEMBERED = 32_768
-"""Compounds, and words, whose terms a process remembers: some 20 MB."""
+"""Chunks between white space whose terms a process remembers: some 10 to 20 MB."""
 
 _JOINT = r"(?:://|::|//|[./\\:@+#=&~\-\u2010]|(?<=\d),(?=\d))"
 _ENDING = r"(?:\+\+(?!\w)|#(?!\w))?"  # C++, C#
 
 
 def _compounds_of(letter: str, flags: re.RegexFlag) -> re.Pattern[str]:
-    """Words joined without a space; a word is letters, digits, marks and `_`, apostrophes and non-joiners inside."""
-    word = rf"{letter}+(?:['\u200c]{letter}+)*"
-    return re.compile(rf"{word}(?:{_JOINT}{word})*{_ENDING}", flags)
+    """Letters, digits, marks and `_` with one apostrophe, non-joiner or joint at a time between them."""
+    return re.compile(rf"(?:{letter}++(?:(?:['\u200c]|{_JOINT})(?={letter}))?)+{_ENDING}", flags)
 
 
 _COMPOUNDS = _compounds_of(rf"[\w{MARK_RANGES}]", re.UNICODE)
@@ -73,23 +71,42 @@ def terms(text: str) -> list[str]:
 
     Deterministic; raises nothing for any string. A term holds no white space and no U+0000, and at most 100 characters.
     """
-    if text.isascii():
-        return list(chain.from_iterable(map(_terms_of, _ASCII_COMPOUNDS.findall(text))))
-    pieces = _UNSPACED.split(legible(text))
-    found: list[str] = []
-    for spaced, unspaced in zip(pieces[::2], [*pieces[1::2], ""], strict=True):
-        found.extend(chain.from_iterable(map(_terms_of, _COMPOUNDS.findall(spaced))))
-        found.extend(_grams(unspaced))
-    return found
+    return list(chain.from_iterable(map(_terms_of.__getitem__, text.split())))
 
 
-def _terms_of(compound: str) -> tuple[str, ...]:
-    return _remembered(compound) if len(compound) <= LONGEST_REMEMBERED else tuple(_compound_terms(compound))
+class _Remembered(dict[str, tuple[str, ...]]):
+    """The terms of what stands between white space, made when they are first asked for; begins anew when it is full."""
+
+    def __missing__(self, chunk: str) -> tuple[str, ...]:
+        made = tuple(_chunk_terms(chunk))
+        if len(chunk) <= LONGEST_REMEMBERED:
+            if len(self) >= REMEMBERED:
+                self.clear()
+            self[chunk] = made
+        return made
 
 
-@lru_cache(maxsize=REMEMBERED)
-def _remembered(compound: str) -> tuple[str, ...]:
-    return tuple(_compound_terms(compound))
+_terms_of = _Remembered()
+
+
+def _chunk_terms(chunk: str) -> Iterator[str]:
+    """Nothing outside of the chunk changes its terms: normalizing joins nothing over white space."""
+    for compound, run in _pieces(chunk):
+        # What is minified has few spaces, and the same words again and again.
+        worth_remembering = len(compound) <= LONGEST_REMEMBERED < len(chunk)
+        yield from _terms_of[compound] if worth_remembering else _compound_terms(compound)
+        yield from _grams(run)
+
+
+def _pieces(chunk: str) -> Iterator[tuple[str, str]]:
+    """The chunk's compounds and runs without spaces, in their order; one of the two is empty."""
+    if chunk.isascii():
+        yield from ((compound, "") for compound in _ASCII_COMPOUNDS.findall(chunk))
+        return
+    pieces = _UNSPACED.split(legible(chunk))
+    for spaced, run in zip(pieces[::2], [*pieces[1::2], ""], strict=True):
+        yield from ((compound, "") for compound in _COMPOUNDS.findall(spaced))
+        yield ("", run)
 
 
 def _grams(run: str) -> Iterator[str]:
