@@ -70,27 +70,21 @@ def test_what_had_to_be_left_out_is_the_last_line(rows: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("others", "text"),
+    ("others", "pointer"),
     [
-        ([], "Memory 'n' not found (scope=project)"),
+        ([], ""),
         (
             [Place("user", "u")],
-            "Memory 'n' not found (scope=project); it exists in scope 'user': retry with scope='user'",
+            "; it exists in scope 'user': retry with scope='user'",
         ),
         (
             [Place("user", "u"), Place("workstream", "w")],
-            "Memory 'n' not found (scope=project); it exists in scopes 'user', 'workstream': "
-            "retry with scope='user' or scope='workstream'",
-        ),
-        (
-            [Place("global", ""), Place("workstream", "w"), Place("user", "u")],
-            "Memory 'n' not found (scope=project); it exists in scopes 'global', 'workstream', 'user': "
-            "retry with scope='global' or scope='workstream' or scope='user'",
+            "; it exists in scopes 'user', 'workstream': retry with scope='user' or scope='workstream'",
         ),
     ],
 )
-def test_a_miss_says_where_else_the_name_exists(others: list[Place], text: str) -> None:
-    assert with_other_places(miss("n", "project"), others) == text
+def test_a_miss_says_where_else_the_name_exists(others: list[Place], pointer: str) -> None:
+    assert with_other_places(miss("n", "project"), others) == f"Memory 'n' not found (scope=project){pointer}"
 
 
 def test_a_refusal_says_so_in_the_same_sentence() -> None:
