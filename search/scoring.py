@@ -12,26 +12,26 @@ from search.analysis import is_single_character
 K1 = 1.2
 B = 0.75
 
-SINGLE_CHARACTER_WEIGHT = 0.5
+SINGLE_CHARACTER_SHARE = 0.5
+"""A character of Han, Thai and the like tells half of what a pair of them or a word does."""
 
 DocumentId = TypeVar("DocumentId", bound=str)
 
 
-def term_weight(term: str) -> float:
-    """What a term's share is multiplied by: a single character of Han and the like tells half of what a pair does."""
-    return SINGLE_CHARACTER_WEIGHT if is_single_character(term) else 1.0
+def term_weight(term: str, documents: int, holding: int) -> float:
+    """What a query's term weighs: its inverse document frequency, and half of that for a character of a run.
 
-
-def inverse_document_frequency(documents: int, holding: int) -> float:
-    """How rare a term is that `holding` of `documents` hold: always above zero."""
-    return math.log1p((documents - holding + 0.5) / (holding + 0.5))
+    Args:
+        term: as the analyzer made it.
+        documents: how many there are in the envelope.
+        holding: how many of them hold the term.
+    """
+    share = SINGLE_CHARACTER_SHARE if is_single_character(term) else 1.0
+    return share * inverse_document_frequency(documents, holding)
 
 
 def term_score(weight: float, frequency: int, length: int, average_length: float) -> float:
-    """What a term adds to the score of a document of `length` terms that holds it `frequency` times.
-
-    `weight` is the term's `inverse_document_frequency` times its `term_weight`.
-    """
+    """What a term adds to the score of a document of `length` terms that holds it `frequency` times."""
     return weight * frequency * (K1 + 1) / (frequency + K1 * (1 - B + B * length / average_length))
 
 
@@ -49,8 +49,7 @@ def score_exhaustively(
         return []
     average_length = total_length / len(envelope)
     weights = {
-        term: term_weight(term)
-        * inverse_document_frequency(len(envelope), sum(term in frequencies for _, frequencies, _ in envelope))
+        term: term_weight(term, len(envelope), sum(term in frequencies for _, frequencies, _ in envelope))
         for term in query_terms
     }
     scores = (
