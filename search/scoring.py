@@ -30,6 +30,11 @@ def term_weight(term: str, documents: int, holding: int) -> float:
     return share * inverse_document_frequency(documents, holding)
 
 
+def inverse_document_frequency(documents: int, holding: int) -> float:
+    """How rare a term is that `holding` of `documents` hold: always above zero."""
+    return math.log1p((documents - holding + 0.5) / (holding + 0.5))
+
+
 def term_score(weight: float, frequency: int, length: int, average_length: float) -> float:
     """What a term adds to the score of a document of `length` terms that holds it `frequency` times."""
     return weight * frequency * (K1 + 1) / (frequency + K1 * (1 - B + B * length / average_length))
