@@ -118,10 +118,8 @@ def _grams(run: str) -> Iterator[str]:
 
 def _compound_terms(compound: str) -> Iterator[str]:
     """The whole, where it has parts; each segment of a path or an address, where it has; each word."""
-    if not _LETTER_OR_DIGIT.search(compound):
-        return
-    segments = [segment for segment in _BETWEEN_SEGMENTS.split(compound) if segment]
-    if segments != [compound]:
+    segments = [segment for segment in _BETWEEN_SEGMENTS.split(compound) if _LETTER_OR_DIGIT.search(segment)]
+    if segments and segments != [compound]:
         yield _whole(compound)
     for segment in segments:
         words = _BETWEEN_WORDS.split(segment)
@@ -179,9 +177,10 @@ def _hump_terms(part: str) -> Iterator[str]:
 
 def _plain_terms(plain: str) -> Iterator[str]:
     """The form that stands there and its base form: two terms of every word, so that all count alike."""
-    word = folded(plain)
-    yield _bounded(word)
-    yield _bounded(base_form(word))
+    if _LETTER_OR_DIGIT.search(plain):
+        word = folded(plain)
+        yield _bounded(word)
+        yield _bounded(base_form(word))
 
 
 def _whole(identifier: str) -> str:
@@ -191,5 +190,5 @@ def _whole(identifier: str) -> str:
 def _bounded(term: str) -> str:
     if len(term) <= LONGEST_TERM:
         return term
-    digest = hashlib.blake2b(term.encode(errors="surrogatepass"), digest_size=10).hexdigest()
+    digest = hashlib.blake2b(term.encode(), digest_size=10).hexdigest()
     return term[: LONGEST_TERM - len(digest)] + digest
