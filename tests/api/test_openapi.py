@@ -32,6 +32,14 @@ TENANCY = {
     "add_member": ("POST", "/projects/{project_id}/members"),
     "update_member": ("PATCH", "/projects/{project_id}/members/{user_id}"),
     "remove_member": ("DELETE", "/projects/{project_id}/members/{user_id}"),
+    "list_workstreams": ("GET", "/workstreams"),
+    "create_workstream": ("POST", "/workstreams"),
+    "get_workstream": ("GET", "/workstreams/{workstream_id}"),
+    "update_workstream": ("PATCH", "/workstreams/{workstream_id}"),
+    "delete_workstream": ("DELETE", "/workstreams/{workstream_id}"),
+    "create_session": ("POST", "/sessions"),
+    "get_session": ("GET", "/sessions/{session_id}"),
+    "delete_session": ("DELETE", "/sessions/{session_id}"),
     "get_operation": ("GET", "/operations/{operation_id}"),
 }
 
@@ -122,7 +130,8 @@ def test_a_precondition_is_optional_where_some_may_leave_it_out(document: Json) 
         for parameter in cast("list[Json]", operation.get("parameters", []))
         if parameter["name"] == "If-Match" and not parameter["required"]
     }
-    assert optional == {"update_user", "delete_user", "discard_draft", "merge_review"}
+    of_people = {"update_user", "delete_user", "update_workstream", "delete_workstream"}
+    assert optional == {*of_people, "discard_draft", "merge_review", "save_memory", "delete_memory"}
 
 
 def test_authors_are_told_that_a_discard_needs_a_precondition(document: Json) -> None:

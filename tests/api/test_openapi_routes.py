@@ -27,6 +27,7 @@ from tests.imports_over_http import a_file, an_import
 from tests.migrated import migrated
 from tests.proposals import a_draft, a_review, creates, published
 from tests.reconciliation_over_http import a_draft_on_an_older_base, make_candidate
+from tests.sessions import a_session, a_workstream
 from tests.stack import Stack, start_api
 
 LIMIT = 8 * 1024 * 1024
@@ -72,6 +73,8 @@ def world(api: Client, worker: object, engine: Engine) -> World:
         "commit_id": str(items(owner.get("/org/commits"))[0]["commit_id"]),
         "memory_id": memory_id,
         "operation_id": str(ok(accepted, 202)["operation_id"]),
+        "workstream_id": a_workstream(owner),
+        "session_id": str(a_session(owner)["session_id"]),
     }
     return World(api, organization, ids)
 
@@ -159,6 +162,8 @@ def bodies(world: World) -> Iterator[tuple[str, Json, Json | bytes]]:
         {"user_id": other, "role": "viewer"},
         {"user_id": another, "role": "viewer"},
     )
+    yield "/workstreams", {"title": "a"}, {"title": "b"}
+    yield "/sessions", {"kind": "interactive"}, {"kind": "coordinator"}
     yield "/drafts", {"project_id": project_id, "title": "a"}, {"project_id": project_id, "title": "b"}
     yield f"/drafts/{draft_id}/operations", {"operations": [creates("a.md")]}, {"operations": [creates("b.md")]}
     yield "/draft-operation-batches", a_batch(draft_id, "a", 2), a_batch(draft_id, "b", 3)
