@@ -39,7 +39,7 @@ from models.store.structured_saves import save_memory
 from search.analysis import query_terms
 from search.documents import Gone, Indexed
 from search.memory_index import MemoryIndex
-from search.relevance import find
+from search.relevance import find, indexed
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def _save(scene: Scene, command: Save) -> Said:
         saved = save_memory(scene.connection, scene.actor, scene.envelope, place, command.input)
     except Problem as problem:
         raise _pointing(scene, problem, name, place) from problem
-    scene.tell(_indexed(scene, saved.record))
+    scene.tell(indexed(scene.envelope.org_id, saved.record))
     return Said(
         {"status": "created" if saved.created else "updated", "memory": saved.record.document(with_content=False)},
         saved_text(saved.record, created=saved.created),
@@ -211,16 +211,3 @@ def _position(parts: list[str]) -> After:
         return After(datetime.fromisoformat(parts[0]), parts[1])
     except ValueError:
         raise InvalidRequest.of("cursor", "malformed") from None
-
-
-def _indexed(scene: Scene, record: MemoryRecord) -> Indexed:
-    return Indexed(
-        scene.envelope.org_id,
-        record.place,
-        record.memory_id,
-        record.revision,
-        record.type,
-        record.name,
-        record.description,
-        record.content,
-    )
