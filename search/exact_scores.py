@@ -1,0 +1,90 @@
+"""The score of many documents at once, equal to that of `search.scoring` to the last bit.
+
+A document's shares are added one after the other in the order of the query's terms, whichever way it was found: equal
+documents score equally, and nothing outside of the envelope changes a bit.
+"""
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from search.place_documents import Floats, Integers, View
+from search.scoring import K1, B, term_weight
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The terms of a query that documents of the envelope hold, each with its weight there."""
+
+    terms: tuple[str, ...]
+    numbers: tuple[int, ...]
+    idfs: tuple[float, ...]
+    average_length: float
+
+    @classmethod
+    def of(
+        cls, terms: Sequence[str], numbers: Sequence[int], holding: Sequence[int], documents: int, length: int
+    ) -> "Query":
+        """Of distinct terms, each held by `holding` of so many documents, which have `length` terms together."""
+        held = [place for place, count in enumerate(holding) if count]
+        return cls(
+            tuple(terms[place] for place in held),
+            tuple(numbers[place] for place in held),
+            tuple(term_weight(terms[place], documents, holding[place]) for place in held),
+            length / documents if documents else 0.0,
+        )
+
+
+class _Tables(threading.local):
+    """By term number, where in the query it is, from 1; kept between queries, and all 0 there."""
+
+    def __init__(self) -> None:
+        self.places: npt.NDArray[np.int32] = np.zeros(1 << 16, np.int32)
+
+
+_tables = _Tables()
+
+
+@contextmanager
+def _places_in(query: Query, highest: int) -> Iterator[npt.NDArray[np.int32]]:
+    if len(_tables.places) <= highest:
+        _tables.places = np.zeros(2 * highest, np.int32)
+    places, numbers = _tables.places, np.asarray(query.numbers, np.int64)
+    places[numbers] = np.arange(1, len(numbers) + 1, dtype=np.int32)
+    try:
+        yield places
+    finally:
+        places[numbers] = 0
+
+
+def scores_of(view: View, rows: Integers | None, query: Query, vocabulary: int) -> Floats:
+    """The scores of some rows of a place, or all whether they live or not; 0 where no term occurs.
+
+    Args:
+        view: the place's documents.
+        rows: which of them; None for all.
+        query: what is looked for.
+        vocabulary: how many terms there are.
+    """
+    owners, terms, counts = view.entries_of(rows)
+    with _places_in(query, vocabulary) as table:
+        places = table[terms]
+    held = np.flatnonzero(places)
+    places, owners = places[held] - 1, owners[held]
+    lengths = view.columns.lengths if rows is None else view.columns.lengths[rows]
+    shares = _shares(np.asarray(query.idfs)[places], counts[held], lengths[owners], query.average_length)
+    in_order = np.argsort(places, kind="stable")
+    scores: Floats = np.bincount(owners[in_order], shares[in_order], len(lengths)).astype(np.float64, copy=False)
+    return scores
+
+
+def _shares(
+    idfs: Floats, counts: npt.NDArray[np.generic], lengths: npt.NDArray[np.int32], average_length: float
+) -> Floats:
+    """`search.scoring.term_score`, operation by operation."""
+    frequencies = counts.astype(np.float64)
+    return idfs * frequencies * (K1 + 1) / (frequencies + K1 * (1 - B + B * lengths / average_length))
