@@ -26,6 +26,7 @@ TENANT_TABLES = {table.name for table in SQLModel.metadata.sorted_tables if "org
 assert models.tables.__all__  # registers the schema
 
 ACROSS_ORGANIZATIONS = {
+    "models/store/tokens.py:CREDENTIAL_WITH",
     "models/store/tokens.py:CREDENTIAL",  # a secret names its organization itself
     "models/store/operations.py:CLAIM_DUE",  # delivery serves every organization, and reads ids only
     "models/store/operations.py:reviews_to_refresh",
@@ -35,6 +36,7 @@ ACROSS_ORGANIZATIONS = {
     "models/store/retention.py:CANDIDATES",
     "models/store/retention.py:IMPORTS",
     "models/store/retention.py:ORGANIZATIONS",
+    "models/store/operations.py:FINISHED_AMONG",  # operations that requests wait for, by their ids
     "models/store/operations.py:ANY_FINISHED",  # whether the installation ever worked; reads no row's contents
     "models/store/verification/installation.py:STRAYS",  # rows of organizations that are not there
     "models/store/bootstrap.py:first_start",  # whether there is an organization at all
@@ -45,6 +47,10 @@ GOING_OWNERS = {"models/store/locks.py:LOCK_USER", "models/store/locks.py:LOCK_W
 
 # What whoever runs the installation sees by its commands, and no request ever does.
 INSTALLATION = "models/store/installation.py"
+
+# Statements for psycopg itself are plain texts, with its own parameters.
+SPOKEN_TO_THE_DRIVER = re.compile(r"\s*(?:with|select|insert into|update|delete from)\s")
+DRIVERS_PARAMETER = re.compile(r"%\((\w+)\)s")
 
 KEYWORDS = "set|where|on|using|values|order|left|inner|cross|join|limit|for|group|and|select|returning|union|from"
 NAMED = re.compile(
@@ -65,15 +71,31 @@ def _statements() -> Iterator[tuple[str, str]]:
             continue
         file = path.relative_to(ROOT)
         constants = vars(importlib.import_module(".".join(file.with_suffix("").parts)))
-        for name, value in constants.items():
-            for constant in value if isinstance(value, tuple) else (value,):
-                if isinstance(constant, TextClause):
-                    yield f"{file}:{name}", constant.text
-        for node in ast.walk(ast.parse(path.read_text())):
+        module = ast.parse(path.read_text())
+        for name in _assigned(module):
+            for sql in _sql_in(constants.get(name)):
+                yield f"{file}:{name}", sql
+        for node in ast.walk(module):
             if isinstance(node, ast.FunctionDef):
                 for call in ast.walk(node):
                     if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "text":
                         yield f"{file}:{node.name}", _text(call.args[0], constants)
+
+
+def _assigned(module: ast.Module) -> Iterator[str]:
+    """The constants that a module makes; those it imports are read where they are made."""
+    for node in module.body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        yield from (target.id for target in targets if isinstance(target, ast.Name))
+
+
+def _sql_in(value: object) -> Iterator[str]:
+    """The SQL of a constant, or of each of several, with its parameters as SQLAlchemy writes them."""
+    for constant in value.values() if isinstance(value, Mapping) else value if isinstance(value, tuple) else (value,):
+        if isinstance(constant, TextClause):
+            yield constant.text
+        if isinstance(constant, str) and "%" in constant and SPOKEN_TO_THE_DRIVER.match(constant):
+            yield DRIVERS_PARAMETER.sub(r":\1", constant)
 
 
 def _text(node: ast.expr, constants: Mapping[str, object]) -> str:
