@@ -5,13 +5,13 @@ that has found it already uses `answer_call`.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import psycopg
 
 from activities.memory_tool.actions import Said, Scene, perform
-from activities.memory_tool.arguments import Command, read_action, read_arguments
+from activities.memory_tool.arguments import Command, Delete, Save, read_action, read_arguments
 from activities.memory_tool.definition import definition
 from activities.memory_tool.rows import ROWS
 from activities.memory_tool.storage import stored
@@ -25,6 +25,8 @@ from models.store.sessions import read_session_facts
 from models.store.structured import Actor, Surface
 from search.documents import Gone, Indexed
 from search.memory_index import MemoryIndex
+
+NO_SESSION = "There is no such session."
 
 T = TypeVar("T")
 
@@ -121,10 +123,10 @@ def answer_call(scene: Scene, arguments: Mapping[str, JsonValue], settings: Memo
     """
     try:
         require_memory(scene.facts)
-        said = perform(scene, _command(scene.facts, arguments, settings))
+        said = _performed(scene, _command(scene.facts, arguments, settings))
     except Problem as problem:
         return refused(problem)
-    return _result(said)
+    return ToolResult(said.text, structured=said.structured)
 
 
 def require_memory(facts: SessionFacts) -> None:
@@ -136,6 +138,23 @@ def require_memory(facts: SessionFacts) -> None:
 def refused(problem: Problem) -> ToolResult:
     """The result of a call that a problem ended; the text is its detail."""
     return ToolResult(problem.detail, problem=problem)
+
+
+def _performed(scene: Scene, command: Command) -> Said:
+    """What the call comes to; what a project's memories gave is told only if they may still be read after that.
+
+    A write asks again in its own transaction.
+    """
+    said = perform(scene, command)
+    if isinstance(command, Save | Delete) or scene.facts.project_id is None:
+        return said
+    facts = read_session_facts(scene.connection, scene.facts.org_id, scene.facts.session_id)
+    if facts == scene.facts:
+        return said
+    if facts is None:
+        raise NotFound(NO_SESSION)
+    require_memory(facts)
+    return _performed(replace(scene, facts=facts, envelope=session_envelope(facts)), command)
 
 
 def _command(facts: SessionFacts, arguments: Mapping[str, JsonValue], settings: MemorySettings) -> Command:
@@ -157,9 +176,5 @@ def _facts(connection: psycopg.Connection, session: SessionCall) -> SessionFacts
             raise _Gone from error
         raise
     if facts is None:
-        raise NotFound("There is no such session.")
+        raise NotFound(NO_SESSION)
     return facts
-
-
-def _result(said: Said) -> ToolResult:
-    return ToolResult(said.text, structured=said.structured)
