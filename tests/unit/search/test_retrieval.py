@@ -8,9 +8,16 @@ from search.analysis import query_terms, terms
 from search.scoring import score_exhaustively
 from tests.retrieval import Questions, excerpt
 
-# One question less than was reached when this was written. German names many that stand in other languages too.
-FIRST = {"en": 0.92, "de": 0.71, "ru": 0.90, "ar": 0.93, "zh": 0.96, "th": 0.93}
-AMONG_FIVE = 0.96
+# The share of questions whose paragraph comes first, and is among five: one question less than was reached when this was
+# written. German inflects and joins its words, and Latin letters are taken for English.
+LEAST = {
+    "en": (0.92, 0.97),
+    "de": (0.71, 0.90),
+    "ru": (0.90, 0.96),
+    "ar": (0.93, 0.96),
+    "zh": (0.96, 0.96),
+    "th": (0.93, 0.96),
+}
 
 
 @pytest.fixture(scope="module")
@@ -30,5 +37,6 @@ def test_a_question_finds_its_paragraph(questions: Questions, envelope: list[tup
         )
         for question, number in questions.asked
     ]
-    assert sum(rank == 0 for rank in ranks) / len(ranks) >= FIRST[questions.language]
-    assert sum(rank < 5 for rank in ranks) / len(ranks) >= AMONG_FIVE
+    first, among_five = LEAST[questions.language]
+    assert sum(rank == 0 for rank in ranks) / len(ranks) >= first
+    assert sum(rank < 5 for rank in ranks) / len(ranks) >= among_five

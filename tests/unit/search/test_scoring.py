@@ -18,10 +18,10 @@ def found(texts: dict[str, str], query: str) -> list[str]:
 def test_the_score_is_bm25_over_the_terms_of_the_documents_given() -> None:
     documents = [("a", {"x": 1, "y": 3}, 4), ("b", {"y": 2}, 2), ("c", {"z": 6}, 6)]
     # Three documents of four terms on average: ln(1 + 2.5/1.5) for x, ln(1 + 1.5/2.5) for y; k1 1.2, b 0.75.
-    assert score_exhaustively(documents, ["x", "y", "w"]) == [
-        ("a", pytest.approx(0.980829 * 2.2 / 2.2 + 0.470004 * 3 * 2.2 / 4.2, rel=1e-5)),
-        ("b", pytest.approx(0.470004 * 2 * 2.2 / (2 + 1.2 * 0.625), rel=1e-5)),
-    ]
+    scores = dict(score_exhaustively(documents, ["x", "y", "w"]))
+    assert list(scores) == ["a", "b"]
+    assert scores["a"] == pytest.approx(0.980829 * 2.2 / 2.2 + 0.470004 * 3 * 2.2 / 4.2, rel=1e-5)
+    assert scores["b"] == pytest.approx(0.470004 * 2 * 2.2 / (2 + 1.2 * 0.625), rel=1e-5)
 
 
 def test_a_term_that_every_document_holds_still_weighs_something() -> None:
