@@ -46,6 +46,7 @@ lint: setup
 
 bench: setup
 	"$(BIN)/python" bench/publication.py $(ARGS)
+	"$(BIN)/python" bench/retrieval.py $(ARGS)
 	"$(BIN)/python" bench/snapshots.py $(ARGS)
 	"$(BIN)/python" bench/starting.py $(ARGS)
 	"$(BIN)/python" bench/text_merge.py $(ARGS)

@@ -8,8 +8,8 @@ from search.analysis import query_terms, terms
 from search.scoring import score_exhaustively
 from tests.retrieval import Questions, excerpt
 
-# The share of questions whose paragraph comes first, and is among five: one question less than was reached when this was
-# written. German inflects and joins its words, and Latin letters are taken for English.
+# The share of questions whose paragraph comes first, and is among five: one question less than was reached when this
+# was written. German inflects and joins its words, and Latin letters are taken for English.
 LEAST = {
     "en": (0.92, 0.97),
     "de": (0.71, 0.90),
