@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from canonry.cli import _parser
-from models.settings import CLIENT_VARIABLES, PREFIX, Settings
+from models.settings import CLIENT_VARIABLES, VARIABLES
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -35,7 +35,7 @@ def test_every_make_target_and_every_canonry_command_exists(page: Path) -> None:
 
 @each_page
 def test_every_setting_exists(page: Path) -> None:
-    settings = {PREFIX + name.upper() for name in Settings.model_fields} | CLIENT_VARIABLES
+    settings = VARIABLES.keys() | CLIENT_VARIABLES
     compose = set(re.findall(r"\$\{(CANONRY_\w+)", (ROOT / "docker-compose.yml").read_text(encoding="utf-8")))
     named = set(re.findall(r"CANONRY_[A-Z_]*[A-Z]", page.read_text(encoding="utf-8")))
     assert named - settings - compose == set()
