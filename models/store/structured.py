@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Literal, cast
 
 import psycopg
+from psycopg.pq import TransactionStatus
 from sqlalchemy import Connection
 
 from models.errors import JsonValue
@@ -97,7 +98,10 @@ def instant_of(at: datetime) -> str:
 
 def driver_connection_of(connection: Connection) -> psycopg.Connection:
     """What these functions take, of an open SQLAlchemy transaction: they then write in that."""
-    return cast("psycopg.Connection", connection.connection.driver_connection)
+    driver = cast("psycopg.Connection", connection.connection.driver_connection)
+    if driver.info.transaction_status == TransactionStatus.IDLE and not driver.autocommit:
+        driver.execute("select")  # begins it: psycopg would commit at the end of its own block otherwise
+    return driver
 
 
 READ = f"select {RECORD} from structured_memories m where {AT_PLACE} and m.name = %(name)s and m.deleted_at is null"

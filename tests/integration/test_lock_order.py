@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -14,9 +14,13 @@ from activities.batches import BatchedOperation, append_batch
 from activities.closing import close_project_work, close_user_work
 from activities.imports import ImportActivities
 from activities.messages import ImportBatch
+from models.rules.roles import ProjectState
 from models.store.imports import insert_import, stage_files, unfinished_import
 from models.store.locks import lock_coordination, lock_import, lock_project
+from models.store.members import add_member, change_member, read_member, remove_member
 from models.store.operations import StoredOperation
+from models.store.projects import ProjectChange, change_project, delete_project, read_project
+from models.store.users import read_user, remove_user
 from tests.commands import a_review, attempted, decided, published, review
 from tests.imports import a_file, an_import, command_of, drafted, finished, planned
 from tests.invariants import check_invariants
@@ -25,19 +29,27 @@ from tests.rows import (
     a_draft,
     a_member,
     a_project,
+    a_user,
     acting,
     an_organization,
     appended,
     creates,
     discarded,
+    joins,
     updates,
 )
 from tests.scenarios import COMMANDS
+from tests.workstreams import a_workstream_of
 
-ORDER = ("organization_refs", "operations", "imports", "projects", "reviews", "drafts")
+ACCESS = "access"
+ORDER = (
+    *("organization_refs", "operations", "imports", "projects", "reviews", "drafts"),
+    *(ACCESS, "users", "workstreams"),
+)
 ALL_OF_A_REVIEW = ["organization_refs", "projects", "reviews", "drafts"]
 
-LOCKS = re.compile(r"from (\w+) .*for no key update$")
+LOCKS = re.compile(r"from (\w+) .*for (?:no key )?update$")
+LOCKS_ACCESS = re.compile(r"pg_advisory_xact_lock\(hashtextextended\(.* \|\| project_id, 5\)\)")
 MAKES = re.compile(r"^insert into (\w+)")
 CHANGES = re.compile(r"(?:^|\) |finished as \( )(?:update|delete from) (\w+)")
 
@@ -58,6 +70,8 @@ class Trail:
         sql = " ".join(statement.lower().split())
         if found := LOCKS.search(sql):
             self._lock(found[1], parameters)
+        if LOCKS_ACCESS.search(sql):
+            self._lock(ACCESS, parameters)
         self.made.update(MAKES.findall(sql))
         for table in CHANGES.findall(sql):
             if table in ORDER and table not in {*self.locked, *self.made}:
@@ -87,7 +101,7 @@ def followed(engine: Engine) -> Iterator[Trail]:
 def assert_in_order(trail: Trail) -> None:
     assert trail.locked == sorted(trail.locked, key=ORDER.index)
     assert trail.changed_unlocked == []
-    for table in ("projects", "reviews", "drafts"):
+    for table in ("projects", "reviews", "drafts", ACCESS, "workstreams"):
         keys = list(dict.fromkeys(key for name, *rest in trail.keys if name == table for key in rest))
         assert keys == sorted(keys), table
 
@@ -142,6 +156,61 @@ def test_ending_the_work_of_a_user_or_project_locks_in_the_written_order(engine:
     assert_in_order(trail)
     assert review(place, other).status == "open"
     check_invariants(engine, place.org_id)
+
+
+def test_a_user_who_goes_is_locked_after_the_access_to_the_projects_and_before_the_workstreams(engine: Engine) -> None:
+    place = an_organization(engine)
+    user = a_member(place)
+    joins(place, user, project_id=a_project(place))
+    for _ in range(3):
+        a_workstream_of(place, user)
+    a_draft(place, creates("open.md"), author=user)
+    with followed(engine) as trail, acting(place) as tx:
+        lock_coordination(tx.connection, tx.org_id)
+        close_user_work(tx, user)
+        remove_user(tx, read_user(tx.connection, tx.org_id, user))
+    assert trail.locked == ["organization_refs", "drafts", ACCESS, "users", "workstreams"]
+    assert len([key for table, key in trail.keys if table == ACCESS]) == 2
+    assert_in_order(trail)
+
+
+def test_a_project_that_goes_locks_its_access_last(engine: Engine) -> None:
+    place = an_organization(engine)
+    a_draft(place, creates("open.md"))
+    with followed(engine) as trail, acting(place) as tx:
+        lock_coordination(tx.connection, tx.org_id)
+        lock_project(tx.connection, tx.org_id, place.project_id)
+        close_project_work(tx, place.project_id)
+        delete_project(tx, place.project_id)
+    assert trail.locked == ["organization_refs", "projects", "drafts", ACCESS]
+    assert_in_order(trail)
+
+
+@pytest.mark.parametrize("state", ["archived", "active"])
+def test_a_change_of_a_projects_state_locks_its_access(engine: Engine, state: ProjectState) -> None:
+    place = an_organization(engine)
+    with followed(engine) as trail, acting(place) as tx:
+        lock_coordination(tx.connection, tx.org_id)
+        lock_project(tx.connection, tx.org_id, place.project_id)
+        project = read_project(tx.connection, tx.org_id, place.project_id)
+        change_project(tx, project, replace(ProjectChange.none(project), name="Other", state=state))
+    assert trail.locked == ["organization_refs", "projects", *([ACCESS] if state == "archived" else [])]
+    assert_in_order(trail)
+
+
+def test_every_change_of_members_locks_the_access_to_their_project(engine: Engine) -> None:
+    place = an_organization(engine)
+    user = a_user(place)
+    for change in (
+        lambda tx: add_member(tx, place.project_id, user, "viewer"),
+        lambda tx: change_member(tx, read_member(tx.connection, tx.org_id, place.project_id, user), "admin"),
+        lambda tx: remove_member(tx, read_member(tx.connection, tx.org_id, place.project_id, user)),
+    ):
+        with followed(engine) as trail, acting(place) as tx:
+            lock_coordination(tx.connection, tx.org_id)
+            change(tx)
+        assert trail.locked == ["organization_refs", ACCESS]
+        assert_in_order(trail)
 
 
 def test_an_import_locks_in_the_written_order_in_each_of_its_steps(engine: Engine) -> None:
