@@ -46,42 +46,30 @@ _AFTER_NO = (
 )
 _WORD_BEGINS = r"(?<!\w)(?<!\w-)"
 _WORD_ENDS = r"(?!-?\w)"
-_MESSAGE_BEGINS = r"\A\W*"  # quotes and dashes before the first word do not count
 
 
-def _any_of(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(patterns).replace(" ", r"\s+"))
-
-
-def _words(words: str) -> str:
+def _words(words: str) -> re.Pattern[str]:
     """The words anywhere, each whole, with any white space between them."""
-    return f"{_WORD_BEGINS}(?:{words}){_WORD_ENDS}"
+    return re.compile(f"{_WORD_BEGINS}(?:{words}){_WORD_ENDS}".replace(" ", r"\s+"))
 
 
-def _first_words(words: str) -> str:
-    """The words at the beginning, each whole."""
-    return f"{_MESSAGE_BEGINS}(?:{words}){_WORD_ENDS}"
+def _first_words(words: str) -> re.Pattern[str]:
+    """The words at the beginning, for `match`; quotes and dashes before the first do not count."""
+    return re.compile(rf"\W*+(?:{words}){_WORD_ENDS}".replace(" ", r"\s+"))
 
 
-_CORRECTION = _any_of(
-    rf"{_MESSAGE_BEGINS}no\s*[,.](?!\d)",
-    _first_words(f"no (?:{_AFTER_NO})"),
-    _first_words("stop|actually|instead|wrong|i said|i meant|please don't"),
-    _words("don't|not like that|that's not"),
-)
-_NEVER = _any_of(_words("never"))
-_ALWAYS = _any_of(_words("always"))
-_NO_CORRECTION = _any_of(_words("no (?:problem|worries|thanks|idea|rush)"))
+_NO = re.compile(r"\W*+no\s*[,.](?!\d)")
+_CORRECTION_BEGINS = _first_words(f"no (?:{_AFTER_NO})|stop|actually|instead|wrong|i said|i meant|please don't")
+_CORRECTION_SAYS = _words("don't|not like that|that's not")
+_NEVER = _words("never")
+_ALWAYS = _words("always")
+_NO_CORRECTION = _words("no (?:problem|worries|thanks|idea|rush)")
 
-_END = _any_of(_first_words("that's all|lgtm"))
-_SHORT_END = _any_of(
-    _first_words(r"thanks(?! for\b)|thank you|perfect|great job|done"),
-    _words("looks good|that works"),
-)
-_GOES_ON = _any_of(
-    "[?\uff1f]",
-    _words("can you|could you|please|also|but|now|next|and then|after that|one more|however"),
-)
+_COMPLETION_BEGINS = _first_words("that's all|lgtm")
+_SHORT_COMPLETION_BEGINS = _first_words(r"thanks(?! for\b)|thank you|perfect|great job|done")
+_SHORT_COMPLETION_SAYS = _words("looks good|that works")
+_ASKS = re.compile("[?\uff1f]")
+_GOES_ON = _words("can you|could you|please|also|but|now|next|and then|after that|one more|however")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +119,9 @@ def _last(turn: Turn) -> str:
 def is_correction(message: str) -> bool:
     """Whether the user corrects what was done."""
     said = _plain(message)
-    corrects = _CORRECTION.search(said) is not None or _says_never_and_always(said)
-    return corrects and _NO_CORRECTION.search(said) is None
+    begins = _NO.match(said) or _CORRECTION_BEGINS.match(said)
+    corrects = begins or _CORRECTION_SAYS.search(said) or _says_never_and_always(said)
+    return bool(corrects) and _NO_CORRECTION.search(said) is None
 
 
 def _says_never_and_always(said: str) -> bool:
@@ -144,8 +133,12 @@ def _says_never_and_always(said: str) -> bool:
 def is_completion(message: str) -> bool:
     """Whether the user is content, and asks for nothing more."""
     said = _plain(message)
-    ends = _END.search(said) or (len(said) <= MAX_COMPLETION_CHARACTERS and _SHORT_END.search(said))
-    return bool(ends) and _GOES_ON.search(said) is None
+    ends = _COMPLETION_BEGINS.match(said) or (len(said) <= MAX_COMPLETION_CHARACTERS and _ends_shortly(said))
+    return bool(ends) and _ASKS.search(said) is None and _GOES_ON.search(said) is None
+
+
+def _ends_shortly(said: str) -> bool:
+    return bool(_SHORT_COMPLETION_BEGINS.match(said) or _SHORT_COMPLETION_SAYS.search(said))
 
 
 def _plain(message: str) -> str:
