@@ -9,6 +9,7 @@ from api import (
     audit,
     comments,
     commits,
+    context,
     draft_batches,
     draft_events,
     drafts,
@@ -31,6 +32,7 @@ from api import (
     selections,
     sessions,
     tokens,
+    tools,
     users,
     workstreams,
 )
@@ -44,6 +46,8 @@ from models.settings import Settings
 
 RESOURCES: tuple[Routes, ...] = (
     memories.routes,  # first of all: a request is compared with one route after the other, and these come most often
+    tools.routes,
+    context.routes,
     me.routes,
     organizations.routes,
     users.routes,
