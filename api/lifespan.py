@@ -1,8 +1,10 @@
 """What lives as long as the process serves: the pool, the listener, the followers, the delivery loop."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from functools import partial
 
 import anyio.to_thread
 from starlette.applications import Starlette
@@ -12,11 +14,16 @@ from api.following import Followers
 from api.services import Services
 from api.waiting import OperationListener
 from models.connections import Connections
-from models.database import API, build_engine
+from models.database import API, build_engine, connect
 from models.settings import Settings
+from search.following import Follower
+from search.index_folder import IndexFolder
+from search.memory_index import MemoryIndex
 from workflows.delivery import DELIVERY_CONNECTIONS, DeliveryLoop
 
 RESTART_PAUSE_S = 1.0
+INDEX_END_S = 10.0
+"""How long an end waits for the index to be written down; without that the next start reads a little more."""
 
 Lifespan = Callable[[Starlette], AbstractAsyncContextManager[None]]
 
@@ -35,9 +42,11 @@ def lifespan_of(settings: Settings) -> Lifespan:
             anyio.to_thread.current_default_thread_limiter().total_tokens = threads
             hot = Connections(url, settings, size=threads, application_name=API)
             closing.callback(hot.close_idle)
+            index = MemoryIndex(fetch_limit=settings.memory.fetch_limit)
             services = Services(
-                settings, pool, hot, OperationListener(url), Followers(pool), DeliveryLoop(pool, settings)
+                settings, pool, hot, index, OperationListener(url), Followers(pool), DeliveryLoop(pool, settings)
             )
+            await closing.enter_async_context(_indexing(index, url, settings))
             await closing.enter_async_context(_running(services.operations.run))
             await closing.enter_async_context(_running(services.followers.run))
             await closing.enter_async_context(_running(services.delivery.run))
@@ -45,6 +54,21 @@ def lifespan_of(settings: Settings) -> Lifespan:
             yield
 
     return lifespan
+
+
+@asynccontextmanager
+async def _indexing(index: MemoryIndex, url: str, settings: Settings) -> AsyncIterator[None]:
+    """Keep the search index current, in a thread that waits for the database and computes for seconds on end."""
+    folder = IndexFolder(settings.data)
+    follower = Follower(index, partial(connect, url, settings, application_name=API), folder.path)
+    thread = threading.Thread(target=follower.run, name="search-index", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        follower.stop()
+        await anyio.to_thread.run_sync(thread.join, INDEX_END_S)
+        folder.release()
 
 
 @asynccontextmanager

@@ -10,12 +10,13 @@ from api.following import Followers
 from api.waiting import OperationListener
 from models.connections import Connections
 from models.settings import Settings
+from search.memory_index import MemoryIndex
 from workflows.delivery import DeliveryLoop
 
 
 @dataclass(slots=True)
 class Services:
-    """Engine, connections of the hot path, LISTEN connection, followers of the feed and delivery loop.
+    """Engine, connections of the hot path, search index, LISTEN connection, followers of the feed and delivery loop.
 
     `was_ready` is whether it has been ready.
     """
@@ -23,6 +24,7 @@ class Services:
     settings: Settings
     engine: Engine
     hot: Connections
+    index: MemoryIndex
     operations: OperationListener
     followers: Followers
     delivery: DeliveryLoop

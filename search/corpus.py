@@ -68,15 +68,19 @@ class Corpus:
         self._ended: list[int] = []
         self._gone: dict[tuple[OrganizationId, int], tuple[int, float]] = {}
 
-    def put(self, vector: Vector) -> None:
-        """Take in a memory as of a revision, unless that or a later one is known."""
+    def put(self, vector: Vector, *, is_change: bool = True) -> None:
+        """Take in a memory as of a revision, unless that or a later one is known.
+
+        What is read to build the corpus is no change: the clock goes on from the feed's, by what the feed tells.
+        """
         gone, _ = self._gone.get((vector.org_id, vector.memory), (0, 0.0))
         documents = self.place(vector.org_id, vector.place)
         known = documents.revision_of(vector.memory)
         if max(gone, known or 0) >= vector.revision:
             return
-        self.clock += 1
         self.last += 1
+        if is_change or known is not None:
+            self.clock += 1
         if known is not None:
             self._ended.append(documents.end(vector.memory, self.clock))
         documents.append(vector, self.vocabulary.numbers_of(vector.terms), self.last)

@@ -161,7 +161,8 @@ class MemoryIndex:
         vectors = [vector_of(document) for document in documents]
         with self._lock:
             if self._preparing is not None:
-                _take(self._preparing, vectors)
+                for vector in vectors:
+                    self._preparing.put(vector, is_change=False)
             self._progress = progress
 
     def serve(self) -> None:
@@ -169,9 +170,10 @@ class MemoryIndex:
         with self._lock:
             self._serving, self._preparing, self._proposals = self._preparing, None, None
 
-    def note(self, *, applied: int, latest: int) -> None:
-        """Record the number of the last event that is taken in, and of the last there is."""
-        self._applied, self._latest = applied, latest
+    def note(self, *, applied: int = 0, latest: int = 0) -> None:
+        """Record the number of the last event that is taken in, or of the last there is; neither goes back."""
+        self._applied = max(self._applied, applied)
+        self._latest = max(self._latest, latest)
 
     def corpus(self) -> Corpus | None:
         """The corpus that serves; whoever reads it holds `lock`."""
@@ -192,6 +194,13 @@ class MemoryIndex:
     def not_ready(self) -> IndexNotReady:
         """The refusal while it is being rebuilt, with its progress."""
         return IndexNotReady("The search index is being rebuilt.", progress=round(self._progress, 3))
+
+    def forget_proposals(self) -> None:
+        """Score everything until tantivy has been told all of it again."""
+        with self._lock:
+            self._proposals = None
+            if self._serving is not None:
+                self._serving.forget_telling()
 
     def _ready(self) -> Corpus:
         if self._serving is None:

@@ -91,6 +91,11 @@ class View:
         """Which rows live."""
         return self.columns.ended > self.clock
 
+    def picked(self) -> Columns:
+        """The documents that live, and no others; its arrays may be those of the view."""
+        living = self.living()
+        return self.columns if living.all() else _picked(self, np.flatnonzero(living))
+
     def rows_of(self, numbers: Integers) -> Integers:
         """The rows of the documents with these numbers that live here; others are left out."""
         own = self.columns.numbers
@@ -195,8 +200,7 @@ class PlaceDocuments:
         ended = self._rows - self.documents
         if ended < FEWEST_ENDED or ended * 4 < self._rows:
             return
-        view = self.view(clock)
-        self.load(_picked(view, np.flatnonzero(view.living())))
+        self.load(self.view(clock).picked())
 
     def load(self, columns: Columns) -> None:
         """Hold these documents and no others."""

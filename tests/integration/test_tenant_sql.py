@@ -38,6 +38,9 @@ ACROSS_ORGANIZATIONS = {
     "models/store/retention.py:ORGANIZATIONS",
     "models/store/operations.py:FINISHED_AMONG",  # operations that requests wait for, by their ids
     "models/store/operations.py:ANY_FINISHED",  # whether the installation ever worked; reads no row's contents
+    "models/store/structured_feed.py:REACHES",  # the search index follows every organization, and answers by envelope
+    "models/store/structured_feed.py:CHANGES",
+    "models/store/structured_feed.py:PAGE",
     "models/store/verification/installation.py:STRAYS",  # rows of organizations that are not there
     "models/store/bootstrap.py:first_start",  # whether there is an organization at all
 }

@@ -14,6 +14,9 @@ TABLE = "structured_memories"
 USES = re.compile(r"(?<!insert into )\bstructured_memories\b")  # what is inserted is no row that anybody sees
 
 WITHOUT_THE_BUILDER = {
+    "models/store/structured_feed.py:BY_ID": "the search index holds every organization's, and answers by envelope",
+    "models/store/structured_feed.py:PAGE": "the same",
+    "models/store/structured_feed.py:TOTAL": "the same; a number alone",
     "models/store/structured_cleanup.py:HELD": "ids of what goes with its user, workstream or project, whoever sees it",
     "models/store/structured_cleanup.py:PRESENT": "the same",
     "models/store/structured_cleanup.py:CLEAR": "the same",
