@@ -9,24 +9,20 @@ from sqlalchemy import Engine
 
 from canonry.embedded.postgres import start_postgres
 from models.database import build_engine
-from models.migrations import upgrade
 from models.rules.roles import PERMISSIONS
 from models.settings import Settings
 from models.store.organizations import create_organization
 from tests.client import Client
 from tests.clusters import copy_into
-from tests.stack import Service, Stack, a_reachable_folder, start_api, start_stack, start_worker
+from tests.stack import Service, Stack, a_reachable_folder, start_api, start_migrated_stack, start_worker
 
 
 @pytest.fixture(scope="session")
 def stack() -> Iterator[Stack]:
     """Postgres and Temporal, with a migrated database."""
-    running = start_stack()
-    try:
-        upgrade(running.database_url)
-        yield running
-    finally:
-        running.stop()
+    running = start_migrated_stack()
+    yield running
+    running.stop()
 
 
 @pytest.fixture(scope="session")

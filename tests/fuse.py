@@ -2,18 +2,28 @@
 
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 import psycopg
+import pytest
 from sqlalchemy import Engine, create_engine, event
 
 from models.database import RECYCLE_S
 from tests.rows import Somewhere
 
 COMMIT = "COMMIT"
+
+every_stop = pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.long)])
+"""A test of the usual run cuts after every third statement, one of the long run after each."""
+
+
+def stops(statements: Sequence[str], every: int) -> list[int]:
+    """After how many statements to cut: 0, each so many, and right before and after every COMMIT."""
+    commits = [number for number, statement in enumerate(statements) if statement == COMMIT]
+    return sorted({*range(0, len(statements), every), *commits, *(number + 1 for number in commits)})
 
 
 @dataclass

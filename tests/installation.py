@@ -15,13 +15,12 @@ from canonry.embedded.ports import free_port
 from canonry.services import Service
 from canonry.supervisor import Part
 from models.database import build_engine
-from models.migrations import upgrade
 from models.rules.roles import PERMISSIONS
 from models.settings import Settings
 from models.store.organizations import create_organization
 from tests.client import Client
 from tests.parts import restart, start_service
-from tests.stack import Stack, start_stack
+from tests.stack import Stack, start_migrated_stack
 from tests.up import an_environment
 
 READY_LIMIT_S = 60
@@ -104,9 +103,8 @@ def an_installation(**settings: str) -> Iterator[Installation]:
     Args:
         settings: further `CANONRY_…` variables of API and worker.
     """
-    stack = start_stack()
+    stack = start_migrated_stack()
     try:
-        upgrade(stack.database_url)
         installation = _start_services(stack, settings)
     except BaseException:
         stack.stop()

@@ -1,6 +1,8 @@
 """A real Postgres, Temporal, API and worker for tests, each killed, restarted and stopped by pid."""
 
 import asyncio
+import atexit
+import functools
 import os
 import pwd
 import shutil
@@ -10,10 +12,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import httpx
+import psycopg
 import pytest
 from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
@@ -22,11 +26,13 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from canonry.embedded.accounts import Account, can_read
+from canonry.embedded.cluster import SUPERUSER
 from canonry.embedded.ports import free_port
 from canonry.embedded.postgres import RunningPostgres, start_postgres
 from canonry.embedded.processes import spawn
-from canonry.embedded.temporal import RunningTemporal
-from tests.parts import start_temporal
+from canonry.embedded.temporal import RunningTemporal, launch_temporal
+from models.migrations import upgrade
+from tests.clusters import copy_into
 from tests.up import a_command, an_environment
 from workflows.search_attributes import SEARCH_ATTRIBUTES
 
@@ -103,13 +109,35 @@ class Service:
 def start_stack(root: Path | None = None, *, search_attributes: Mapping[str, str] | None = None) -> Stack:
     """Start both servers in `root`, or in a new folder that the servers' account can reach when we are root."""
     folder = root or a_reachable_folder()
+    with ExitStack() as undo:
+        temporal = launch_temporal(folder, search_attributes=search_attributes or SEARCH_ATTRIBUTES)
+        undo.callback(temporal.stop)
+        postgres = start_postgres(folder, durable=False)
+        undo.callback(postgres.stop)
+        temporal.wait_until_ready()
+        undo.pop_all()
+    return Stack(folder, postgres, temporal, temporary=root is None)
+
+
+def start_migrated_stack() -> Stack:
+    """Start both servers in a new folder, on a database with every migration: a copy of one that is made once a run."""
+    folder = a_reachable_folder()
+    copy_into(folder, _a_migrated_folder())
+    return replace(start_stack(folder), temporary=True)
+
+
+@functools.cache
+def _a_migrated_folder() -> Path:
+    folder = a_reachable_folder()
+    atexit.register(shutil.rmtree, folder)
     postgres = start_postgres(folder, durable=False)
     try:
-        temporal = start_temporal(folder, search_attributes=search_attributes or SEARCH_ATTRIBUTES)
-    except BaseException:
+        upgrade(postgres.url)
+        with psycopg.connect(postgres.url, autocommit=True, user=SUPERUSER) as connection:
+            connection.execute("alter system set fsync = off")  # tests kill processes, and never the machine
+    finally:
         postgres.stop()
-        raise
-    return Stack(folder, postgres, temporal, temporary=root is None)
+    return folder
 
 
 def start_api(stack: Stack, database_url: str | None = None, **env: str) -> Service:

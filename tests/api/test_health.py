@@ -15,7 +15,6 @@ from canonry.embedded.ports import free_port
 from models.database import sqlalchemy_url
 from models.errors import NotFound
 from models.identifiers import OperationId
-from models.migrations import upgrade
 from models.rules.roles import PERMISSIONS
 from models.store.bootstrap import first_start
 from models.store.operations import OperationKind, accept_operation, fail
@@ -23,7 +22,7 @@ from models.store.organizations import create_organization
 from models.store.transaction import Transaction
 from tests.client import PREFIX, Client, Json, every_route, filled, ok, problem
 from tests.parts import restart
-from tests.stack import Service, Stack, start_api, start_stack
+from tests.stack import Service, Stack, start_api, start_migrated_stack
 from tests.up import run
 
 
@@ -54,12 +53,9 @@ def test_an_open_transaction_shows_as_lag_of_the_feed(api: Client, engine: Engin
 @pytest.fixture(scope="module")
 def own_stack() -> Iterator[Stack]:
     """Servers of which this file stops some."""
-    running = start_stack()
-    try:
-        upgrade(running.database_url)
-        yield running
-    finally:
-        running.stop()
+    running = start_migrated_stack()
+    yield running
+    running.stop()
 
 
 @pytest.fixture(scope="module")

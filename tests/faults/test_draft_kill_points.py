@@ -13,7 +13,7 @@ from activities.reverts import revert
 from models.store.locks import DraftRow
 from tests.commands import a_review, published
 from tests.databases import an_unserved_database
-from tests.fuse import COMMIT, Fuse, over
+from tests.fuse import COMMIT, Fuse, every_stop, over, stops
 from tests.invariants import check_invariants
 from tests.organization_rows import everything
 from tests.rows import (
@@ -118,8 +118,9 @@ def two_of_a_review(place: Somewhere) -> DraftRow:
     return second
 
 
+@every_stop
 def test_a_pass_after_a_publication_stopped_anywhere_is_finished_by_the_next(
-    engine: Engine, line: tuple[Engine, Fuse], subtests: pytest.Subtests
+    engine: Engine, line: tuple[Engine, Fuse], subtests: pytest.Subtests, every: int
 ) -> None:
     """Its two transactions may be cut apart: a base that has moved is one that the next pass need not move."""
     pool, fuse = line
@@ -129,7 +130,7 @@ def test_a_pass_after_a_publication_stopped_anywhere_is_finished_by_the_next(
         after_publication(pool, whole.org_id, draft.draft_id)
     statements = fuse.statements
     assert statements.count(COMMIT) == 2
-    for stop in range(len(statements) + 1):
+    for stop in stops(statements, every):
         with subtests.test(stop=stop):
             place = an_organization(engine)
             draft = two_of_a_review(place)

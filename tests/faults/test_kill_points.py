@@ -22,7 +22,7 @@ from tests.commands import (
     result_of,
 )
 from tests.databases import an_unserved_database
-from tests.fuse import COMMIT, Fuse, over
+from tests.fuse import COMMIT, Fuse, every_stop, over, stops
 from tests.invariants import check_invariants
 from tests.organization_rows import everything
 from tests.rows import (
@@ -54,12 +54,14 @@ def statements_of(
         return fuse.statements
 
 
+@every_stop
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_stopped_anywhere_ends_once_by_its_retry(
     engine: Engine,
     line: tuple[Engine, Fuse],
     subtests: pytest.Subtests,
     command: Callable[[Somewhere], StoredOperation],
+    every: int,
 ) -> None:
     pool, fuse = line
     statements = statements_of(engine, line, command)
@@ -67,8 +69,8 @@ def test_a_command_stopped_anywhere_ends_once_by_its_retry(
     place = an_organization(engine)
     operation = command(place)
     before = everything(place)
-    for number, statement in enumerate(["BEGIN", *statements[:-1]]):
-        with subtests.test(after=number, statement=statement[:60]):
+    for number in stops(statements, every)[:-1]:
+        with subtests.test(after=number, statement=["BEGIN", *statements][number][:60]):
             with fuse.arm(pool, number):
                 assert not attempted(over(pool, place), operation).finished
             assert everything(place) == before
@@ -83,8 +85,9 @@ def test_a_command_stopped_anywhere_ends_once_by_its_retry(
     check_invariants(engine, place.org_id)
 
 
+@every_stop
 def test_a_publication_stopped_anywhere_is_published_once_by_its_retry(
-    engine: Engine, line: tuple[Engine, Fuse], subtests: pytest.Subtests
+    engine: Engine, line: tuple[Engine, Fuse], subtests: pytest.Subtests, every: int
 ) -> None:
     """The same of many publications in one organization, each retried to its end right after it was stopped."""
     pool, fuse = line
@@ -92,9 +95,9 @@ def test_a_publication_stopped_anywhere_is_published_once_by_its_retry(
     first = a_merge(place, a_review(place, a_draft(place, creates("first.md"))))
     with fuse.arm(pool):
         attempted(over(pool, place), first)
-    stops = range(len(fuse.statements) + 1)
-    operations = [a_merge(place, a_review(place, a_draft(place, creates(f"{stop}.md")))) for stop in stops]
-    for stop, operation in zip(stops, operations, strict=True):
+    chosen = stops(fuse.statements, every)
+    operations = [a_merge(place, a_review(place, a_draft(place, creates(f"{stop}.md")))) for stop in chosen]
+    for stop, operation in zip(chosen, operations, strict=True):
         with subtests.test(stop=stop):
             with fuse.arm(pool, stop):
                 assert not attempted(over(pool, place), operation).finished

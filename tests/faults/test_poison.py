@@ -13,7 +13,7 @@ from tests.invariants import check_invariants
 from tests.load import Crowd, Ready, failed, reviews_in_rows
 
 
-@pytest.mark.parametrize("merges", [100, pytest.param(300, marks=[pytest.mark.long, pytest.mark.timeout(600)])])
+@pytest.mark.parametrize("merges", [40, pytest.param(300, marks=[pytest.mark.long, pytest.mark.timeout(600)])])
 def test_a_poisoned_operation_among_many_in_the_lane_fails_alone(merges: int) -> None:
     poisoned = merges // 2
     with an_installation() as installation:

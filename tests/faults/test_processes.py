@@ -19,7 +19,7 @@ from tests.load import Crowd, Ready, reviews_in_rows, succeeded
 from workflows.ids import publication_workflow_id
 from workflows.temporal_link import connect
 
-BATCH, BATCHES_A_RUN = 20, 2
+BATCH, BATCHES_A_RUN = 8, 2
 SETTINGS = {"CANONRY_LANE_BATCH_SIZE": str(BATCH), "CANONRY_LANE_MAX_BATCHES": str(BATCHES_A_RUN)}
 MERGES = 5 * BATCH
 

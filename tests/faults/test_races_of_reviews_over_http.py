@@ -29,7 +29,7 @@ from tests.stack import Stack
 
 pytestmark = pytest.mark.usefixtures("worker")
 
-TRIALS = 10
+FEW, MANY = 4, 40
 SOON_S = 0.3
 DONE = "200"
 
@@ -177,14 +177,15 @@ def answer_of(response: httpx.Response) -> str:
     return DONE if response.status_code == httpx.codes.OK else str(response.json()["code"])
 
 
+@pytest.mark.parametrize("trials", [FEW, pytest.param(MANY, marks=pytest.mark.long)])
 @pytest.mark.parametrize("arrange", RACES, ids=lambda arrange: arrange.__name__)
 def test_a_race_has_one_of_its_allowed_outcomes(
-    stack: Stack, engine: Engine, api: Client, arrange: Callable[[Desk, int], Race]
+    stack: Stack, engine: Engine, api: Client, arrange: Callable[[Desk, int], Race], trials: int
 ) -> None:
     organization = an_organization(api)
     desk = Desk(organization, place_of(engine, organization, a_project(organization.owner)))
     before = deadlocks_logged(stack)
-    for number in range(TRIALS):
+    for number in range(trials):
         race = arrange(desk, number)
         one, other = map(answer_of, together(race.one, race.other))
         assert (one, other) in race.allowed, (number, one, other)

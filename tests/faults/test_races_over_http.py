@@ -26,7 +26,7 @@ from tests.stack import Stack
 
 pytestmark = pytest.mark.usefixtures("worker")
 
-TRIALS = 20
+FEW, MANY = 12, 60
 TOGETHER = 60  # seconds; how long two requests may take that wait for each other
 
 
@@ -66,12 +66,14 @@ RACES = (
 )
 
 
+@pytest.mark.parametrize("number_of_trials", [FEW, pytest.param(MANY, marks=pytest.mark.long)])
 def test_of_two_reviews_merged_at_once_both_are_published_or_one_is_refused_by_its_code(
-    stack: Stack, engine: Engine, api: Client
+    stack: Stack, engine: Engine, api: Client, number_of_trials: int
 ) -> None:
     organization = an_organization(api)
     project_id = a_project(organization.owner)
-    memory_ids = published(organization.owner, project_id, *[creates(f"start/{number}.md") for number in range(TRIALS)])
+    starts = [creates(f"start/{number}.md") for number in range(number_of_trials)]
+    memory_ids = published(organization.owner, project_id, *starts)
     place = place_of(engine, organization, project_id)
     trials = [
         (race, memory_id, [a_review_in_rows(place, change(memory_id, number)) for change in (race.one, race.other)])
@@ -84,7 +86,7 @@ def test_of_two_reviews_merged_at_once_both_are_published_or_one_is_refused_by_i
             require_order(race, answers)
             if race.name == "two texts":
                 require_winner(organization.owner, memory_id, answers)
-    assert len(trials) == TRIALS
+    assert len(trials) == number_of_trials
     assert min(done.values()) > 0, done
     assert deadlocks_logged(stack) == before
     check_invariants(engine, OrganizationId(organization.organization_id))
@@ -94,7 +96,7 @@ def test_of_two_merges_of_one_review_at_once_one_is_refused_and_names_the_commit
     organization = an_organization(api)
     place = place_of(engine, organization, a_project(organization.owner))
     with ThreadPoolExecutor(2) as runners:
-        for number in range(10):
+        for number in range(5):
             review = a_review_in_rows(place, adds(f"{number}.md"))
             answers = merged_at_once(runners, organization.owner, [review, review])
             published_as, refused = sorted(answers, key=lambda answer: answer.status_code)

@@ -144,7 +144,7 @@ def test_a_part_that_keeps_dying_ends_the_whole_with_1_and_its_last_words(data: 
     assert_none_left(data)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.long)])
 def test_a_stop_signal_ends_everything_in_order_with_0(data: Path, number: signal.Signals) -> None:
     up = an_up(data)
     os.killpg(up.child.pid, number)  # as a terminal does: to the whole group, twice by an impatient person

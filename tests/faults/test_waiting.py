@@ -16,7 +16,7 @@ from tests.invariants import check_invariants
 from tests.load import Crowd, Ready, reviews_in_rows, succeeded
 from tests.proposals import a_draft, at_version, creates
 
-READS, APPENDS = 100, 20
+READS, APPENDS = 50, 20
 WAIT_S = 30
 
 OPEN_CONNECTIONS = "select count(*) from pg_stat_activity where application_name in ('canonry-api', 'canonry-listen')"
@@ -51,7 +51,7 @@ def some_bystanders(organization: Organization, project_id: str, reviews: Sequen
     return Bystanders(project_id, reviews, [a_draft(owner, project_id) for _ in range(APPENDS)])
 
 
-@pytest.mark.parametrize("waiting", [100, pytest.param(300, marks=[pytest.mark.long, pytest.mark.timeout(600)])])
+@pytest.mark.parametrize("waiting", [50, pytest.param(300, marks=[pytest.mark.long, pytest.mark.timeout(600)])])
 def test_waiting_merges_hold_up_nobody_take_no_connection_and_come_back_as_outcomes(waiting: int) -> None:
     with an_installation() as installation:
         organization = an_organization(installation.client)

@@ -125,7 +125,7 @@ def shown(world: dict[str, Doc]) -> dict[str, tuple[str, str, str]]:
     return {memory: (doc.path, doc.description, doc.body) for memory, doc in world.items()}
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(script=scripts)
 def test_a_review_publishes_what_the_model_says_or_is_refused_with_its_code(engine: Engine, script: Script) -> None:
     play_out(Play(an_organization(engine)), script)

@@ -255,9 +255,9 @@ def played(engine: Engine, seed: int) -> int:
 
 
 def test_what_is_published_is_what_each_of_its_approvals_was_given_for(engine: Engine) -> None:
-    assert sum(played(engine, seed) for seed in range(3)) > 0
+    assert sum(played(engine, seed) for seed in range(2)) > 0
 
 
 @pytest.mark.long
 def test_what_is_published_is_so_in_a_hundred_plays(engine: Engine) -> None:
-    assert sum(played(engine, seed) for seed in range(3, 103)) > 0
+    assert sum(played(engine, seed) for seed in range(2, 102)) > 0

@@ -93,7 +93,7 @@ def the_same_change(place: Somewhere, number: int, shared: MemoryId) -> Meeting:
 MEETINGS = (apart, at_one_path, file_against_folder, one_memory, the_same_change)
 
 
-@pytest.mark.parametrize("trials", [40, pytest.param(1_000, marks=[pytest.mark.long, pytest.mark.timeout(3_600)])])
+@pytest.mark.parametrize("trials", [20, pytest.param(1_000, marks=[pytest.mark.long, pytest.mark.timeout(3_600)])])
 def test_two_reviews_merged_at_once_are_both_published_in_order_or_one_is_refused(
     engine: Engine, pool: Engine, trials: int
 ) -> None:

@@ -11,7 +11,7 @@ from tests.racing import together, without_deadlocks
 from tests.review_races import RACES, Arrangement
 from tests.rows import an_organization
 
-QUICK, THOROUGH = 8, 200
+QUICK, THOROUGH = 4, 200
 
 
 @pytest.fixture

@@ -7,10 +7,9 @@ from sqlalchemy import Engine
 
 from canonry.embedded.temporal import RunningTemporal
 from models.database import build_engine
-from models.migrations import upgrade
 from models.settings import Settings
 from tests.parts import start_temporal
-from tests.stack import Stack, a_reachable_folder, start_stack
+from tests.stack import Stack, a_reachable_folder, start_migrated_stack
 from workflows.search_attributes import SEARCH_ATTRIBUTES
 
 
@@ -38,12 +37,9 @@ def skipping_temporal() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def stack() -> Iterator[Stack]:
     """Postgres and Temporal that a module's tests may kill, as long as they bring them back."""
-    running = start_stack()
-    try:
-        upgrade(running.database_url)
-        yield running
-    finally:
-        running.stop()
+    running = start_migrated_stack()
+    yield running
+    running.stop()
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from models.rules.text_merge import Hunk, LineRange, Merge, Segment, SegmentKind
 from tests.corpus import SOURCE
 from tests.merges import Sides
 
-EXAMPLES = 1_300
-EXAMPLES_OF_REAL_DOCUMENTS = 60
+FEW, MANY = 250, 1_300
+FEW_REAL, MANY_REAL = 15, 60
 
 REAL = [path.read_text(encoding="utf-8") for path in sorted(SOURCE.glob("r*/*.md"))]
 
@@ -49,13 +49,21 @@ def of_examples(number: int) -> settings:
     return settings(max_examples=number, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
-def law(check: Callable[[Sides], None]) -> Callable[[str], None]:
+def law(check: Callable[[Sides], None]) -> Callable[[str, int], None]:
     """A test that something holds of all short texts of few different lines, and of edits of real documents."""
-    examples = {"short": (small_sides(), EXAMPLES), "real": (real_sides(), EXAMPLES_OF_REAL_DOCUMENTS)}
+    sides_of = {"short": small_sides(), "real": real_sides()}
 
-    @pytest.mark.parametrize("texts", examples)
-    def holds(texts: str) -> None:
-        sides, number = examples[texts]
+    @pytest.mark.parametrize(
+        ("texts", "number"),
+        [
+            ("short", FEW),
+            ("real", FEW_REAL),
+            pytest.param("short", MANY, marks=pytest.mark.long),
+            pytest.param("real", MANY_REAL, marks=pytest.mark.long),
+        ],
+    )
+    def holds(texts: str, number: int) -> None:
+        sides = sides_of[texts]
         of_examples(number)(given(sides)(check))()
 
     return holds
@@ -77,7 +85,7 @@ def test_equal_changes_converge(sides: Sides) -> None:
 
 
 @given(*[st.tuples(*[small("abc")] * 2)] * 2)
-@of_examples(EXAMPLES)
+@of_examples(FEW)
 def test_changes_in_separate_places_are_both_kept(first: tuple[str, str], second: tuple[str, str]) -> None:
     base, current, draft = f"{first[0]}=\n{second[0]}", f"{first[1]}=\n{second[0]}", f"{first[0]}=\n{second[1]}"
     assert merge(base, current, draft).text == f"{first[1]}=\n{second[1]}"

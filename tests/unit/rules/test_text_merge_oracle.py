@@ -12,8 +12,8 @@ from tests.merges import Sides, merged_by_git, of_distinct_lines, of_repeated_li
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is the oracle")
 
-DISTINCT = 2_000
-REPEATED = 500
+FEW, MOST = 60, 500  # of each alphabet; what differs is listed for most
+DISTINCT = 250, 2_000
 DIFFERENCES = Path(__file__).parents[2] / "data" / "text_merge" / "differences.json"
 
 
@@ -37,9 +37,9 @@ def listed(alphabet: int) -> list[Difference]:
     ]
 
 
-def differences(alphabet: int, folder: Path) -> list[Difference]:
+def differences(alphabet: int, cases: int, folder: Path) -> list[Difference]:
     found: list[Difference] = []
-    for case in range(REPEATED):
+    for case in range(cases):
         sides = of_repeated_lines(f"{alphabet}/{case}", alphabet)
         ours, git = merged(sides), merged_by_git(sides, folder)
         if ours != git:
@@ -60,11 +60,15 @@ def letters_or_none(text: str | None) -> str | None:
     return None if text is None else letters(text)
 
 
-def test_documents_of_distinct_lines_are_merged_as_git_merges_them(tmp_path: Path) -> None:
-    cases = {f"distinct/{case}": of_distinct_lines(f"distinct/{case}") for case in range(DISTINCT)}
-    assert [seed for seed, sides in cases.items() if merged(sides) != merged_by_git(sides, tmp_path)] == []
+@pytest.mark.parametrize("cases", [DISTINCT[0], pytest.param(DISTINCT[1], marks=pytest.mark.long)])
+def test_documents_of_distinct_lines_are_merged_as_git_merges_them(tmp_path: Path, cases: int) -> None:
+    by_seed = {f"distinct/{case}": of_distinct_lines(f"distinct/{case}") for case in range(cases)}
+    assert [seed for seed, sides in by_seed.items() if merged(sides) != merged_by_git(sides, tmp_path)] == []
 
 
+@pytest.mark.parametrize("cases", [FEW, pytest.param(MOST, marks=pytest.mark.long)])
 @pytest.mark.parametrize("alphabet", [20, 4, 2])
-def test_where_lines_are_repeated_git_differs_in_the_listed_cases_only(tmp_path: Path, alphabet: int) -> None:
-    assert differences(alphabet, tmp_path) == listed(alphabet)
+def test_where_lines_are_repeated_git_differs_in_the_listed_cases_only(
+    tmp_path: Path, alphabet: int, cases: int
+) -> None:
+    assert differences(alphabet, cases, tmp_path) == [each for each in listed(alphabet) if each.case < cases]
