@@ -19,9 +19,9 @@ GLOBAL = Place("global", "")
 
 
 @contextmanager
-def a_connection(place: Somewhere, **settings: int) -> Iterator[psycopg.Connection]:
+def a_connection(place: Somewhere) -> Iterator[psycopg.Connection]:
     """A connection of psycopg's own, as the hot path has; it commits each statement."""
-    connection = connect(url_of(place.engine), Settings(**settings), application_name="canonry-test")
+    connection = connect(url_of(place.engine), Settings(), application_name="canonry-test")
     try:
         yield connection
     finally:

@@ -1,6 +1,6 @@
 """Structured memories over HTTP (memory.md §1, §7)."""
 
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -57,7 +57,10 @@ def _none_if_empty(raw: object) -> object:
 T = TypeVar("T")
 
 Omittable = Annotated[T | None, _Omittable()]
-"""A field of which `""` means that it is left out: `scope: Omittable[RestScope] = Field(default="")`."""
+"""A field of which `""` means that it is left out: `scope: Omittable[RestScope] = Field(default=LEFT_OUT)`."""
+
+LEFT_OUT: Any = ""
+"""Their default, which is None once it is validated: so that rules between fields see it, and null is refused."""
 
 
 def _name(raw: str) -> str:
@@ -131,8 +134,8 @@ class SaveMemory(Input):
     description: Description
     content: Content
     type: Optional[MemoryType] = Field(default=None, description="left out: `general`, or as it is")
-    scope: ScopeField = Field(default="", description="`global` where it is left out")
-    scope_id: ScopeIdField = Field(default="")
+    scope: ScopeField = Field(default=LEFT_OUT, description="`global` where it is left out")
+    scope_id: ScopeIdField = Field(default=LEFT_OUT)
 
 
 class NoFields(Input):
@@ -142,8 +145,8 @@ class NoFields(Input):
 class PlaceQuery(Query):
     """In which scope a name is looked up."""
 
-    scope: ScopeField = Field(default="", description="`global` where it is left out")
-    scope_id: ScopeIdField = Field(default="")
+    scope: ScopeField = Field(default=LEFT_OUT, description="`global` where it is left out")
+    scope_id: ScopeIdField = Field(default=LEFT_OUT)
 
 
 class HistoryQuery(ListQuery, PlaceQuery):
@@ -153,9 +156,9 @@ class HistoryQuery(ListQuery, PlaceQuery):
 class MemoriesQuery(Query):
     """Which memories, and which page of them."""
 
-    type: Omittable[MemoryType] = Field(default="", validate_default=True)
-    scope: ScopeField = Field(default="", description="`global` and the caller's `user` where it is left out")
-    scope_id: ScopeIdField = Field(default="")
+    type: Omittable[MemoryType] = Field(default=LEFT_OUT, validate_default=True)
+    scope: ScopeField = Field(default=LEFT_OUT, description="`global` and the caller's `user` where it is left out")
+    scope_id: ScopeIdField = Field(default=LEFT_OUT)
     limit: Annotated[int, Field(ge=1, le=MAX_MEMORIES_PAGE, description="memories a page"), DIGITS] = (
         DEFAULT_MEMORIES_PAGE
     )
