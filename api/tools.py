@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from activities.memory_tool.actions import Scene
 from activities.memory_tool.definition import definition
 from activities.memory_tool.rows import ROWS
-from activities.memory_tool.tool import ToolResult, answer_call
+from activities.memory_tool.tool import ToolResult, answer_call, require_memory
 from api.answers import Answer, document_answer, told_to_model
 from api.calls import Hot
 from api.lookups import find_session
@@ -59,7 +59,10 @@ def call_memory_tool(call: Hot, session_id: str) -> Answer:
 
 
 def _result(call: Hot, facts: SessionFacts) -> ToolResult:
-    arguments = call.body(MemoryToolCall, permission=_permission(call)).model_extra or {}
+    permission = _permission(call)
+    call.require_permission(permission)
+    require_memory(facts)
+    arguments = call.body(MemoryToolCall, permission=permission).model_dump(exclude_unset=True)
     services = call.incoming.services
 
     def tell(change: Indexed | Gone) -> None:

@@ -1,5 +1,6 @@
 """The `memory` tool over HTTP, and what it is called from."""
 
+import json
 from dataclasses import dataclass
 
 import httpx
@@ -21,7 +22,13 @@ class Tool:
         return f"/sessions/{self.session_id}/tools/memory"
 
     def call(self, action: str, *, key: str | None = None, **arguments: JsonValue) -> httpx.Response:
-        return self.client.post(self.path, {"action": action, **arguments}, key=key)
+        return self.send({"action": action, **arguments}, key=key)
+
+    def send(self, arguments: Json, *, key: str | None = None) -> httpx.Response:
+        # By itself, httpx cannot send half a surrogate pair.
+        sent = json.dumps(arguments).encode()
+        headers = {"Content-Type": "application/json"} | ({} if key is None else {"Idempotency-Key": key})
+        return self.client.request("POST", self.path, content=sent, headers=headers)
 
     def save(self, name: str, content: str = "content", **arguments: JsonValue) -> httpx.Response:
         return self.call("save", **{"name": name, "content": content, "description": f"About {name}", **arguments})

@@ -1,11 +1,15 @@
 """Tools over HTTP: their definitions, a call, and what it came to (memory.md §3)."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field, JsonValue, WithJsonSchema
 
 from models.errors import JsonObject
+from models.rules.structured_fields import MEMORY_TYPES
+from models.rules.visibility import SCOPES
 from models.schemas.common import Input, Output
+
+EMPTY = "empty where it is left out, in `search` and `list`"
 
 
 class ToolAnnotations(Output):
@@ -33,32 +37,28 @@ class ToolList(Output):
     tools: list[ToolDefinition]
 
 
-class MemoryToolCall(Input):
-    """The arguments of a call, which the tool itself judges: which ones it takes depends on `action`."""
+Argument = Annotated[JsonValue, WithJsonSchema({"type": "string"})]
+"""Whatever came for an argument that is a text: the tool itself judges it."""
 
-    model_config = ConfigDict(
-        strict=True,
-        extra="allow",
-        frozen=True,
-        json_schema_extra={
-            "properties": {
-                "action": {"type": "string", "enum": ["save", "get", "search", "delete", "list"]},
-                "name": {"type": "string"},
-                "content": {"type": "string"},
-                "description": {"type": "string"},
-                "query": {"type": "string"},
-                "type": {"type": "string", "enum": ["user", "general", "feedback", "reference", ""]},
-                "scope": {
-                    "type": "string",
-                    "enum": ["global", "workstream", "user", "coordinator", "project", ""],
-                },
-                "limit": {"type": "integer", "minimum": 1},
-                "cursor": {"type": "string"},
-            },
-            "required": ["action"],
-            "additionalProperties": False,
-        },
+
+class MemoryToolCall(Input):
+    """The arguments of a call; which ones it takes depends on `action`. The tool itself judges what they are."""
+
+    action: Annotated[
+        JsonValue, WithJsonSchema({"type": "string", "enum": ["save", "get", "search", "delete", "list"]})
+    ]
+    name: Argument = None
+    content: Argument = None
+    description: Argument = None
+    query: Argument = None
+    type: Annotated[
+        JsonValue, WithJsonSchema({"type": "string", "enum": [*MEMORY_TYPES, ""]}), Field(description=EMPTY)
+    ] = None
+    scope: Annotated[JsonValue, WithJsonSchema({"type": "string", "enum": [*SCOPES, ""]}), Field(description=EMPTY)] = (
+        None
     )
+    limit: Annotated[JsonValue, WithJsonSchema({"type": "integer", "minimum": 1})] = None
+    cursor: Argument = None
 
 
 class MemoryToolAnswer(Output):

@@ -308,6 +308,7 @@ def test_a_body_that_is_no_strict_json_is_refused_as_everywhere(
         ({"action": "list", "name": "x"}, {("name", "unknown")}),
         ({"action": "get", "name": None}, {("name", "null")}),
         ({"action": "search", "query": 5}, {("query", "type")}),
+        ({"action": "get", "name": "x", "nothing": 1}, {("nothing", "unknown")}),
         ({"action": "list", "limit": 0}, {("limit", "too_small")}),
         ({"action": "list", "limit": True}, {("limit", "type")}),
         (
@@ -327,6 +328,13 @@ def test_arguments_that_break_rules_are_refused_by_field_and_rule(
     refused = tool.client.post(tool.path, arguments)
     assert refused_fields(refused) == fields
     refusal(refused, 400, "invalid_request")
+
+
+def test_half_a_surrogate_pair_is_refused_in_every_text(tool: Tool) -> None:
+    least: JsonObject = {"action": "save", "name": "x", "content": "c", "description": "d"}
+    for name in ("name", "content", "description"):
+        assert refused_fields(tool.send({**least, name: "a\ud800"})) == {(name, "lone_surrogate")}
+    assert refused_fields(tool.call("search", query="a\udfff")) == {("query", "lone_surrogate")}
 
 
 def test_a_content_has_at_most_as_many_characters_as_the_setting_says(tool: Tool) -> None:
