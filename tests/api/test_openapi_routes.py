@@ -164,6 +164,7 @@ def bodies(world: World) -> Iterator[tuple[str, Json, Json | bytes]]:
     )
     yield "/workstreams", {"title": "a"}, {"title": "b"}
     yield "/sessions", {"kind": "interactive"}, {"kind": "coordinator"}
+    yield f"/sessions/{world.ids['session_id']}/tools/memory", {"action": "list"}, {"action": "list", "limit": 1}
     yield "/drafts", {"project_id": project_id, "title": "a"}, {"project_id": project_id, "title": "b"}
     yield f"/drafts/{draft_id}/operations", {"operations": [creates("a.md")]}, {"operations": [creates("b.md")]}
     yield "/draft-operation-batches", a_batch(draft_id, "a", 2), a_batch(draft_id, "b", 3)
