@@ -204,7 +204,9 @@ def request_key(incoming: Incoming, principal: Credential) -> RequestKey | None:
         return None
     if incoming.body is None or not incoming.has_plausible_path:
         return None
-    body_hash = hashlib.sha256(incoming.body).hexdigest()
+    # The query belongs to what is asked, too: a restoration names its scope there.
+    sent = incoming.body + b"?" + incoming.query if incoming.query else incoming.body
+    body_hash = hashlib.sha256(sent).hexdigest()
     return RequestKey(principal.org_id, principal.user_id, incoming.method, incoming.path, key, body_hash)
 
 

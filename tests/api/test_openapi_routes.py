@@ -165,6 +165,11 @@ def bodies(world: World) -> Iterator[tuple[str, Json, Json | bytes]]:
     yield "/workstreams", {"title": "a"}, {"title": "b"}
     yield "/sessions", {"kind": "interactive"}, {"kind": "coordinator"}
     yield f"/sessions/{world.ids['session_id']}/tools/memory", {"action": "list"}, {"action": "list", "limit": 1}
+    yield f"/sessions/{world.ids['session_id']}/context", {"messages": []}, {"messages": [], "k": 1}
+    memory: Json = {"name": "x", "description": "It will be deleted.", "content": "a"}
+    yield "/memories", memory, {**memory, "content": "b"}
+    ok(world.owner.delete("/memories/x"))
+    yield "/memories/x/restorations", {}, b"{ }"
     yield "/drafts", {"project_id": project_id, "title": "a"}, {"project_id": project_id, "title": "b"}
     yield f"/drafts/{draft_id}/operations", {"operations": [creates("a.md")]}, {"operations": [creates("b.md")]}
     yield "/draft-operation-batches", a_batch(draft_id, "a", 2), a_batch(draft_id, "b", 3)
@@ -211,6 +216,8 @@ def test_every_post_refuses_its_key_for_another_body(world: World) -> None:
         answered = client.post(path, first, key="route", headers=headers)
         assert answered.status_code in (200, 201, 202), answered.text
         headers = {"If-Match": '"2"'} if path.endswith("/operations") else None
+        if path.endswith("/restorations"):
+            ok(world.owner.delete("/memories/x"))
         problem(again(client, path, second, headers or {}), 422, "idempotency_key_reused")
         tried.add(PREFIX + path)
     assert tried == {path for method, path in world.routes() if method == "POST"}

@@ -30,6 +30,7 @@ def test_a_problem_names_what_where_and_which_request(api: Client) -> None:
         "status": 404,
         "code": "not_found",
         "detail": "There is no such project.",
+        "error": "There is no such project.",
         "retryable": False,
         "instance": f"{PREFIX}/projects/prj_unknown",
         "request_id": "my-request",
