@@ -7,7 +7,10 @@ from typing import cast
 
 from activities.memory_tool.rows import DEFAULT_LIMIT, MAX_LIMIT, ROWS, SPANNING, Action
 from models.errors import InvalidRequest, JsonValue
+from models.rules.query_text import MAX_QUERY_CHARACTERS, broken_query_rule
 from models.rules.structured_fields import (
+    MAX_DESCRIPTION_CHARACTERS,
+    MAX_NAME_CHARACTERS,
     MEMORY_TYPES,
     MemoryInput,
     MemoryType,
@@ -19,12 +22,9 @@ from models.rules.structured_fields import (
 )
 from models.rules.visibility import Scope
 
-MAX_QUERY_CHARACTERS = 100_000
 MAX_CURSOR_CHARACTERS = 2_000
 MAX_ERRORS = 100
 SHOWN_OF_A_FIELD = 100
-
-_SURROGATE = re.compile("[\ud800-\udfff]")  # in a Python text they are always lone
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,15 +126,16 @@ class _Reading:
         *,
         normalize: Callable[[str], str] = str,
         required: bool = True,
+        most: int,
     ) -> str | None:
-        """A text, normalized; None where it is left out, or breaks a rule, which is noted."""
+        """A text, normalized, whose rules allow at most so many characters; None where it is left out or is none."""
         raw = self._text(name, required=required)
         if raw is None:
             return None
         value = normalize(raw)
         rule = rule_of(value)
         if rule is not None:
-            self._break(name, rule)
+            self._break(name, rule, f"at most {most} characters" if rule == "too_long" else "")
         return value
 
     def one_of(self, name: str, choices: Collection[str], *, required: bool = False) -> str | None:
@@ -185,10 +186,12 @@ class _Reading:
 
 
 def _save(reading: _Reading, scopes: tuple[Scope, ...], max_content: int) -> Save:
-    name = reading.text("name", broken_name_rule, normalize=normalize_name)
-    content = reading.text("content", lambda text: broken_content_rule(text, limit=max_content))
-    description = reading.text("description", broken_description_rule, normalize=normalize_description)
-    memory = MemoryInput(name or "", description or "", content or "", _type(reading))
+    name = _name(reading)
+    content = reading.text("content", lambda text: broken_content_rule(text, limit=max_content), most=max_content)
+    description = reading.text(
+        "description", broken_description_rule, normalize=normalize_description, most=MAX_DESCRIPTION_CHARACTERS
+    )
+    memory = MemoryInput(name, description or "", content or "", _type(reading))
     return Save(memory, _scope(reading, scopes))
 
 
@@ -201,13 +204,13 @@ def _delete(reading: _Reading, scopes: tuple[Scope, ...], _: int) -> Delete:
 
 
 def _search(reading: _Reading, scopes: tuple[Scope, ...], _: int) -> Search:
-    query = reading.text("query", _broken_query_rule)
+    query = reading.text("query", broken_query_rule, most=MAX_QUERY_CHARACTERS)
     return Search(query or "", _type(reading), _scope(reading, scopes), reading.limit())
 
 
 def _list(reading: _Reading, scopes: tuple[Scope, ...], _: int) -> List:
     found = _type(reading), _scope(reading, scopes), reading.limit()
-    return List(*found, reading.text("cursor", _broken_cursor_rule, required=False))
+    return List(*found, reading.text("cursor", _broken_cursor_rule, required=False, most=MAX_CURSOR_CHARACTERS))
 
 
 _READERS: Mapping[Action, Callable[[_Reading, tuple[Scope, ...], int], Command]] = {
@@ -220,7 +223,7 @@ _READERS: Mapping[Action, Callable[[_Reading, tuple[Scope, ...], int], Command]]
 
 
 def _name(reading: _Reading) -> str:
-    return reading.text("name", broken_name_rule, normalize=normalize_name) or ""
+    return reading.text("name", broken_name_rule, normalize=normalize_name, most=MAX_NAME_CHARACTERS) or ""
 
 
 def _type(reading: _Reading) -> MemoryType | None:
@@ -229,14 +232,6 @@ def _type(reading: _Reading) -> MemoryType | None:
 
 def _scope(reading: _Reading, scopes: tuple[Scope, ...]) -> Scope | None:
     return cast("Scope | None", reading.one_of("scope", scopes))
-
-
-def _broken_query_rule(query: str) -> str | None:
-    if not query.strip():
-        return "blank"
-    if len(query) > MAX_QUERY_CHARACTERS:
-        return "too_long"
-    return "lone_surrogate" if _SURROGATE.search(query) else None
 
 
 def _broken_cursor_rule(cursor: str) -> str | None:

@@ -1,4 +1,4 @@
-"""What the user said lately: the query of a turn, and the message that nudges go by (memory.md §4, §5)."""
+"""Queries: what the user said lately, which a turn looks for and nudges go by, and what is asked (memory.md §4, §5)."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -8,7 +8,7 @@ QUERY_MESSAGES = 3
 """How many of the last user messages with text make the query."""
 
 MAX_QUERY_CHARACTERS = 100_000
-"""The newest characters that are looked for."""
+"""How many are looked for: the newest of what was said, and all that may be asked."""
 
 _TEXT_PARTS = ("text", "input_text")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -32,6 +32,15 @@ def user_texts(messages: Iterable[Said]) -> list[str]:
 def query_text(texts: Sequence[str]) -> str:
     """The last three texts, joined by newlines: at most their newest 100,000 characters; empty without any."""
     return "\n".join(texts[-QUERY_MESSAGES:])[-MAX_QUERY_CHARACTERS:]
+
+
+def broken_query_rule(query: str) -> str | None:
+    """The rule that keeps a text from being looked for as it is: `blank`, `too_long`, `lone_surrogate`; else None."""
+    if not query.strip():
+        return "blank"
+    if len(query) > MAX_QUERY_CHARACTERS:
+        return "too_long"
+    return "lone_surrogate" if _SURROGATE.search(query) else None
 
 
 def _text_of(content: object) -> str:

@@ -194,5 +194,10 @@ def test_every_broken_rule_is_told_at_once_and_the_choices_are_named() -> None:
     assert "scope: not_allowed (one of 'global', 'workstream', 'user')" in refused.value.detail
 
 
+def test_what_is_too_long_is_told_with_how_long_it_may_be() -> None:
+    with pytest.raises(InvalidRequest, match=r"content: too_long \(at most 100 characters\)"):
+        read({**SAVE, "content": "x" * 101})
+
+
 def test_a_long_list_of_broken_rules_is_cut() -> None:
     assert len(refusal({**LIST, **{f"x{number}": 1 for number in range(300)}})) == 100
