@@ -6,6 +6,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from api import (
+    admin_memories,
     audit,
     comments,
     commits,
@@ -53,6 +54,7 @@ RESOURCES: tuple[Routes, ...] = (
     users.routes,
     tokens.routes,
     audit.routes,
+    admin_memories.routes,
     projects.routes,
     members.routes,
     workstreams.routes,

@@ -8,6 +8,7 @@ checks the token's permission (403), size (413), media type (415) and every rule
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
 
 import psycopg
 from sqlalchemy import Connection
@@ -25,6 +26,7 @@ from models.store.operations import StoredOperation
 from models.store.structured import Actor, Surface
 from models.store.tokens import Credential
 from models.store.transaction import Transaction
+from search.documents import Gone, Indexed
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +178,10 @@ class Hot(Call):
     def transaction(self) -> AbstractContextManager[psycopg.Transaction]:
         """Around statements that commit together."""
         return self.connection.transaction()
+
+    def tell_index(self, change: Indexed | Gone) -> None:
+        """Have the process's own index know of a change once it is committed: whoever asks then finds it."""
+        self.after_commit.append(partial(self.incoming.services.index.apply, [change]))
 
     def acting(self, surface: Surface, session_id: SessionId | None = None, user_id: UserId | None = None) -> Actor:
         """Who acts, for what is written; `user_id` of a session that acts for somebody else than the token's user."""

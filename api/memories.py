@@ -1,16 +1,17 @@
 """Structured memories, by name: what agents and their users save without review (memory.md §7)."""
 
-from datetime import datetime
-
 from api.answers import Answer, document_answer, not_modified
 from api.calls import Hot
 from api.headers import is_not_modified, must_be_new
+from api.memory_pages import answer_found, answer_list
 from api.places import envelope_of, place_in, read_name
 from api.routing import Routes
-from models.errors import AlreadyExists, NotFound
+from models.errors import AlreadyExists, IndexNotReady, NotFound
 from models.rules.cursors import decode_cursor, encode_cursor, fingerprint_of
 from models.rules.structured_fields import MemoryInput
+from models.rules.visibility import Envelope, Place
 from models.schemas.common import Page
+from models.schemas.memory_search import FoundMemories, SearchMemories
 from models.schemas.structured import (
     DeletedMemory,
     HistoryQuery,
@@ -18,16 +19,18 @@ from models.schemas.structured import (
     MemoriesQuery,
     NoFields,
     PlaceQuery,
+    RestScope,
     SaveMemory,
     StructuredMemoryBody,
     StructuredMemoryRevisionBody,
 )
-from models.store.structured import After, MemoryRecord, count_memories, instant_of, read_memory
-from models.store.structured import list_memories as memories_of
+from models.store.structured import MemoryRecord, read_memory
 from models.store.structured_history import read_history
 from models.store.structured_removals import delete_memory as remove
 from models.store.structured_removals import restore_memory as bring_back
 from models.store.structured_saves import save_memory as save
+from search.documents import Gone
+from search.relevance import indexed
 
 routes = Routes("memories")
 
@@ -37,22 +40,20 @@ def list_memories(call: Hot) -> Answer:
     """The memories of a scope, or global ones and the caller's, the latest updated first."""
     envelope = envelope_of(call)
     query = call.query(MemoriesQuery)
-    places = envelope.readable if query.scope is None else (place_in(call, query.scope, query.scope_id),)
-    fingerprint = fingerprint_of(
-        ["memories", envelope.org_id, query.type, *(part for place in places for part in (place.scope, place.scope_id))]
-    )
-    after = None if query.cursor is None else _after(query.cursor, fingerprint)
-    found = memories_of(call.connection, envelope, places=places, type=query.type, limit=query.limit + 1, after=after)
-    is_all = after is None and len(found) <= query.limit
-    total = len(found) if is_all else count_memories(call.connection, envelope, places=places, type=query.type)
-    shown = found[: query.limit]
-    return document_answer(
-        {
-            "memories": [record.document() for record in shown],
-            "total": total,
-            "next_cursor": encode_cursor(fingerprint, _position(shown[-1])) if len(found) > query.limit else None,
-        }
-    )
+    places = _places(call, envelope, query.scope, query.scope_id)
+    asked = [part for place in places for part in (place.scope, place.scope_id)]
+    return answer_list(call, envelope, places, asked=asked, type=query.type, limit=query.limit, cursor=query.cursor)
+
+
+@routes.hot(
+    "POST", "/memories/search", accepts=SearchMemories, answers=FoundMemories, problems=(NotFound, IndexNotReady)
+)
+def search_memories(call: Hot) -> Answer:
+    """The memories of a scope, or global ones and the caller's, that matter most to a query. It needs only `read`."""
+    envelope = envelope_of(call)
+    body = call.body(SearchMemories, permission="read")
+    places = _places(call, envelope, body.scope, body.scope_id)
+    return answer_found(call, envelope, places, query=body.query, type=body.type, limit=body.limit)
 
 
 @routes.hot(
@@ -80,6 +81,7 @@ def save_memory(call: Hot) -> Answer:
         if_match=call.if_match_version_if_given(),
         must_be_new=must_be_new(call.incoming.headers),
     )
+    call.tell_index(indexed(envelope.org_id, saved.record))
     return _answer(saved.record, status=201 if saved.created else 200)
 
 
@@ -103,7 +105,7 @@ def delete_memory(call: Hot, name: str) -> Answer:
     envelope = envelope_of(call, writes=True)
     query = call.query(PlaceQuery, permission="write")
     name = read_name(call, name)
-    remove(
+    removed = remove(
         call.connection,
         call.acting("rest"),
         envelope,
@@ -111,6 +113,7 @@ def delete_memory(call: Hot, name: str) -> Answer:
         name,
         if_match=call.if_match_version_if_given(),
     )
+    call.tell_index(Gone(envelope.org_id, removed.memory_id, removed.revision))
     return document_answer({"status": "ok", "name": name})
 
 
@@ -151,20 +154,17 @@ def restore_memory(call: Hot, name: str) -> Answer:
     query = call.no_body_but(NoFields, PlaceQuery)
     name = read_name(call, name)
     place = place_in(call, query.scope, query.scope_id)
-    return _answer(bring_back(call.connection, call.acting("rest"), envelope, place, name))
+    restored = bring_back(call.connection, call.acting("rest"), envelope, place, name)
+    call.tell_index(indexed(envelope.org_id, restored))
+    return _answer(restored)
 
 
 def _answer(record: MemoryRecord, *, status: int = 200) -> Answer:
     return document_answer(record.document(), status=status, version=record.revision)
 
 
-def _position(record: MemoryRecord) -> list[str]:
-    return [instant_of(record.updated), record.memory_id]
-
-
-def _after(cursor: str, fingerprint: str) -> After:
-    updated, memory_id = decode_cursor(cursor, fingerprint, parts=2)
-    return After(datetime.fromisoformat(updated), memory_id)
+def _places(call: Hot, envelope: Envelope, scope: RestScope | None, scope_id: str | None) -> tuple[Place, ...]:
+    return envelope.readable if scope is None else (place_in(call, scope, scope_id),)
 
 
 def _revision(cursor: str, fingerprint: str) -> int:
