@@ -1,6 +1,7 @@
 """The part of a content that is shown for a query: one line around the words that were looked for."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from models.rules.memory_block import visible
@@ -14,6 +15,9 @@ OCCURRENCES = 8
 
 BEFORE = 40
 """Characters shown before the first word that is looked for."""
+
+REACH = SNIPPET_CHARACTERS - 2 * BEFORE
+"""How far behind the first word another one still counts, so that it is shown whole."""
 
 
 def snippet(content: str, terms: Sequence[str]) -> str:
@@ -32,14 +36,21 @@ def snippet(content: str, terms: Sequence[str]) -> str:
 
 def _start(content: str, terms: Sequence[str]) -> int:
     """Where the part begins that holds the most different terms; of several, the first."""
-    lowered = _lowered(content)
-    found = sorted(_positions(lowered, list(dict.fromkeys(terms))[:MAX_TERMS]))
-    best, most = 0, 0
-    for at, _ in found:
-        within = {term for other, term in found if at <= other <= at + SNIPPET_CHARACTERS - BEFORE - len(term)}
+    if len(content) <= SNIPPET_CHARACTERS:
+        return 0
+    found = sorted(_positions(_lowered(content), list(dict.fromkeys(terms))[:MAX_TERMS]))
+    within: Counter[str] = Counter()
+    best, most, end = 0, 0, 0
+    for at, term in found:
+        while end < len(found) and found[end][0] <= at + REACH:
+            within[found[end][1]] += 1
+            end += 1
         if len(within) > most:
             best, most = at, len(within)
-    return max(0, best - BEFORE) if len(content) > SNIPPET_CHARACTERS else 0
+        within[term] -= 1
+        if not within[term]:
+            del within[term]
+    return max(0, best - BEFORE)
 
 
 def _positions(lowered: str, terms: Iterable[str]) -> Iterable[tuple[int, str]]:
