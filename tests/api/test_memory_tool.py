@@ -16,7 +16,7 @@ from tests.client import (
     problem,
     refused_fields,
 )
-from tests.sessions import a_session, a_workstream
+from tests.sessions import a_session, a_workstream, an_organization_with_service
 from tests.tools import Tool, a_tool, outcome, refusal, rows_of
 
 
@@ -258,6 +258,28 @@ def test_with_the_lever_off_the_tool_refuses_and_with_it_on_again_it_answers(api
         else:
             for call in (*calls, tool.call("nonsense")):
                 refusal(call, 403, "memory_disabled")
+
+
+def test_where_only_admins_write_global_a_members_save_does_not_go_elsewhere(api: Client) -> None:
+    organization = an_organization(api)
+    member = a_tool(a_person(organization).client)
+    member.saved("key", scope="user")
+    version = ok(organization.owner.get("/admin/organization"))["version"]
+    assert isinstance(version, int)
+    ok(organization.owner.patch("/admin/organization", {"global_write": "admin"}, version=version))
+    for refused in (member.save("key"), member.save("key", scope="global"), member.call("delete", name="key")):
+        assert refusal(refused, 403, "forbidden").endswith("; it exists in scope 'user': retry with scope='user'")
+    assert a_tool(organization.owner).saved("key")["scope"] == "global"
+
+
+def test_a_session_that_was_opened_for_somebody_acts_as_that_user(api: Client) -> None:
+    organization = an_organization_with_service(api)
+    guest = a_person(organization)
+    tool = a_tool(organization.owner, acting_user_id=guest.user_id)
+    record = tool.saved("key", scope="user")
+    assert (record["scope_id"], record["created_by"]) == (guest.user_id, guest.user_id)
+    assert Tool(guest.client, tool.session_id).names("list", scope="user") == ["key"]
+    assert a_tool(guest.client).names("list", scope="user") == ["key"]
 
 
 def test_an_action_needs_the_permission_of_what_it_does(api: Client) -> None:
