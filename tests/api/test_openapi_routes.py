@@ -31,6 +31,7 @@ from tests.sessions import a_session, a_workstream
 from tests.stack import Stack, start_api
 
 LIMIT = 8 * 1024 * 1024
+A_MEMORY: Json = {"name": "known", "description": "One that stays.", "content": "text"}
 BODILESS = ("GET", "DELETE")
 
 
@@ -47,7 +48,12 @@ class World:
         return self.organization.owner
 
     def routes(self) -> list[tuple[str, str]]:
-        return [(method, filled(path, self.ids)) for method, path in every_route(self.owner)]
+        return [(method, self.at(path)) for method, path in every_route(self.owner)]
+
+    def at(self, path: str) -> str:
+        """A path template filled: two kinds of memories have ids of their own."""
+        kind = "structured_memory_id" if path.startswith(f"{PREFIX}/admin/memories/") else "memory_id"
+        return filled(path, {**self.ids, "memory_id": self.ids[kind]})
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +78,7 @@ def world(api: Client, worker: object, engine: Engine) -> World:
         "number": "1",
         "commit_id": str(items(owner.get("/org/commits"))[0]["commit_id"]),
         "memory_id": memory_id,
+        "structured_memory_id": str(ok(owner.post("/memories", A_MEMORY), 201)["memory_id"]),
         "operation_id": str(ok(accepted, 202)["operation_id"]),
         "workstream_id": a_workstream(owner),
         "session_id": str(a_session(owner)["session_id"]),
@@ -99,7 +106,7 @@ def test_every_route_hides_what_another_organization_has(world: World) -> None:
     stranger = an_organization(world.api).owner
     for method, path in every_route(world.owner):
         if "{" in path:
-            problem(stranger.request(method, filled(path, world.ids), body={}), 404, "not_found")
+            problem(stranger.request(method, world.at(path), body={}), 404, "not_found")
 
 
 def test_every_route_finds_nothing_under_an_unknown_id(world: World) -> None:
@@ -168,6 +175,7 @@ def bodies(world: World) -> Iterator[tuple[str, Json, Json | bytes]]:
     yield f"/sessions/{world.ids['session_id']}/context", {"messages": []}, {"messages": [], "k": 1}
     memory: Json = {"name": "x", "description": "It will be deleted.", "content": "a"}
     yield "/memories", memory, {**memory, "content": "b"}
+    yield "/memories/search", {"query": "a"}, {"query": "b"}
     ok(world.owner.delete("/memories/x"))
     yield "/memories/x/restorations", {}, b"{ }"
     yield "/drafts", {"project_id": project_id, "title": "a"}, {"project_id": project_id, "title": "b"}
