@@ -10,6 +10,8 @@ from activities.catching_up import after_publication
 from activities.comments import add_comment
 from models.identifiers import MemoryId, ReviewId
 from models.rules.hashes import content_hash
+from models.rules.visibility import Place
+from models.store.structured_removals import delete_memory, restore_memory
 from models.store.tokens import issue_token
 from tests.commands import (
     a_review,
@@ -38,6 +40,7 @@ from tests.rebasing import a_candidate, offered, rebased
 from tests.rows import (
     Somewhere,
     a_draft,
+    a_member,
     a_project,
     a_user,
     acting,
@@ -52,6 +55,8 @@ from tests.rows import (
     restores,
     updates,
 )
+from tests.structured import GLOBAL, a_connection, a_memory, an_actor, of_project, of_user, of_workstream, saved, seeing
+from tests.workstreams import a_session_of, a_workstream_of, injected
 
 DAY = 86_400
 
@@ -61,6 +66,7 @@ def a_lived_in_organization(engine: Engine) -> Somewhere:
 
     In `a/` stand the Memories that last: `a/changed.md` (twice, selected by the second project), `a/moved.md`.
     `restored.md` was deleted once; of `lines.md` Drafts wait for a choice, or were brought up to date.
+    Structured memories stand in every scope; `changed`, `deleted`, `restored` and `anew` are global.
     """
     place = an_organization(engine)
     with acting(place) as tx:
@@ -87,6 +93,7 @@ def a_lived_in_organization(engine: Engine) -> Somewhere:
     _move_on_in_part(place, lines)
     _let_time_pass(place)
     _bring_along(place)
+    _remember(place)
     return place
 
 
@@ -201,3 +208,28 @@ def _bring_along(place: Somewhere) -> None:
         content="old\n",
         hash=content_hash("old\n"),
     )
+
+
+def _remember(place: Somewhere) -> None:
+    """Structured memories of every scope and history, and the sessions that they were saved in."""
+    member = a_member(place)
+    workstream_id = a_workstream_of(place, member, project_id=place.project_id)
+    session = a_session_of(place, member, workstream_id, project_id=place.project_id)
+    a_session_of(place, member, kind="coordinator")
+    with a_connection(place) as connection:
+        for where in (
+            of_user(member),
+            Place("coordinator", member),
+            of_workstream(workstream_id),
+            of_project(place.project_id),
+        ):
+            saved(connection, place, where, a_memory(f"of_{where.scope}"), actor=member)
+        for name in ("changed", "deleted", "restored", "anew"):
+            memory_id = saved(connection, place, memory=a_memory(name), actor=member).record.memory_id
+            injected(place, session, memory_id)
+        saved(connection, place, memory=a_memory("changed", "Changed.", description="Else.", type="feedback"))
+        sees = seeing(place.org_id, GLOBAL)
+        for name in ("deleted", "restored", "anew"):
+            delete_memory(connection, an_actor(place), sees, GLOBAL, name)
+        restore_memory(connection, an_actor(place), sees, GLOBAL, "restored")
+        saved(connection, place, memory=a_memory("anew", "New."))

@@ -16,12 +16,13 @@ from tests.corruptions.breaking import APPROVED, BODY, MERGED, Corruption, draft
 from tests.corruptions.of_proposals import OF_PROPOSALS
 from tests.corruptions.of_publication import OF_PUBLICATION
 from tests.corruptions.of_reconciliation import OF_RECONCILIATION
+from tests.corruptions.of_structured import OF_STRUCTURED
 from tests.corruptions.of_the_installation import OF_THE_INSTALLATION
 from tests.corruptions.of_the_schema import OF_THE_SCHEMA
 from tests.lives import a_lived_in_organization
 from tests.rows import Somewhere
 
-CORRUPTIONS = [*OF_PUBLICATION, *OF_PROPOSALS, *OF_RECONCILIATION]
+CORRUPTIONS = [*OF_PUBLICATION, *OF_PROPOSALS, *OF_RECONCILIATION, *OF_STRUCTURED]
 
 
 @pytest.fixture(scope="module")
@@ -84,8 +85,11 @@ GONE = {
     "review_comments": "true",
     "operations": "kind = 'review.merge' and status = 'succeeded'",
     "imports": "true",
+    "structured_memories": "true",
+    "structured_memory_revisions": "true",
+    "workstreams": "true",
     "events": "kind in ('commit.published', 'projection.moved', 'review.merged')",
-    "audit_events": "action in ('review.submit', 'review.merge', 'draft.discard', 'selection.replace')",
+    "audit_events": "action in ('review.submit', 'review.merge', 'draft.discard', 'selection.replace', 'memory.save')",
 }
 """Rows by table whose loss nothing else explains: a user, or an open Draft's last operation, may go."""
 

@@ -110,7 +110,7 @@ KINDS = text("""
     select id, kind, resource_type from events
     where org_id = :org_id and split_part(kind, '.', 1)
         <> case resource_type when 'commit' then case kind when 'projection.moved' then 'projection' else 'commit' end
-                              else resource_type end
+                              when 'structured_memory' then 'memory' else resource_type end
     order by id
 """)
 # Readers stop below the oldest transaction that is open: what is ahead of all of them is seen by nobody.

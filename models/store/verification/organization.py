@@ -25,7 +25,9 @@ from models.store.verification.references import check_references
 from models.store.verification.replays import check_replays
 from models.store.verification.reviews import check_reviews
 from models.store.verification.selections import check_selections
+from models.store.verification.sessions import check_sessions
 from models.store.verification.snapshot import Snapshot
+from models.store.verification.structured import check_structured
 from models.store.verification.submissions import check_submissions
 from models.store.verification.texts import check_texts
 from models.store.verification.timers import check_timers
@@ -53,6 +55,8 @@ FAMILIES: Mapping[str, Check] = {
     "merges": check_merges,
     "operations": check_operations,
     "imports": check_imports,
+    "structured memories": check_structured,
+    "sessions": check_sessions,
     "events": check_events,
     "audit": check_audit,
     "records": check_records,

@@ -11,7 +11,7 @@ from models.store.verification.findings import Finding, shown
 from models.store.verification.snapshot import Snapshot
 
 # What the schema leaves out: projections are derived and written in bulk, the coordination row takes no foreign key,
-# and a Draft's or a Review's commit is a fact about the past.
+# and a Draft's or a Review's commit is a fact about the past, as is the project that a session was attached to.
 UNDECLARED = (
     text("""
         select 'idempotency_keys' as kind, k.user_id as owner, k.method || ' ' || k.path as id,
@@ -51,6 +51,18 @@ UNDECLARED = (
         left join review_submissions s
           on s.org_id = a.org_id and s.review_id = a.review_id and s.number = a.submission
         where a.org_id = :org_id and s.number is null
+    """),
+    text("""
+        select 'workstreams' as kind, w.owner_id as owner, w.workstream_id as id, 'project_id' as field,
+               w.project_id as value
+        from workstreams w left join projects p on p.org_id = w.org_id and p.project_id = w.project_id
+        where w.org_id = :org_id and w.project_id is not null and p.project_id is null
+    """),
+    text("""
+        select 'sessions' as kind, s.user_id as owner, s.session_id as id, 'project_id' as field,
+               s.project_id as value
+        from sessions s left join projects p on p.org_id = s.org_id and p.project_id = s.project_id
+        where s.org_id = :org_id and s.project_id is not null and p.project_id is null
     """),
 )
 
