@@ -154,6 +154,15 @@ TRAILS = [
     ),
 ]
 
+INJECTIONS = [
+    breaks(
+        "an injection of a memory that was cleared",
+        "structured.injection",
+        "'mem_cleared'",
+        "update injected_memories set memory_id = 'mem_cleared' where org_id = :o",
+    ),
+]
+
 SESSIONS = [
     breaks(
         "an interactive session without a workstream",
@@ -181,4 +190,4 @@ SESSIONS = [
     ),
 ]
 
-OF_STRUCTURED = [*MEMORIES, *TRAILS, *SESSIONS]
+OF_STRUCTURED = [*MEMORIES, *TRAILS, *INJECTIONS, *SESSIONS]

@@ -117,6 +117,16 @@ AUDITED = text("""
     order by r.scope, r.scope_id, r.name, r.revision
 """)
 
+INJECTED = text("""
+    select i.injection_id, i.memory_id
+    from injected_memories i
+    left join (
+        select distinct memory_id from structured_memory_revisions where org_id = :org_id
+    ) r on r.memory_id = i.memory_id
+    where i.org_id = :org_id and i.source = 'structured' and r.memory_id is null
+    order by i.injection_id, i.memory_id
+""")
+
 
 def check_structured(snapshot: Snapshot) -> Iterator[Finding]:
     """Every structured memory of the organization against its owner, its history, its feed and its audit trail."""
@@ -162,6 +172,9 @@ def _check_trails(snapshot: Snapshot) -> Iterator[Finding]:
         where = f"{row['event']}, revision {row['revision']} of {_where(row)}"
         what = "the audit trail does not name it once, by the same person at the same time"
         yield Finding("structured.audit", what, where, "one", str(row["times"]))
+    for row in snapshot.rows(INJECTED):
+        where = f"memory {row['memory_id']} of injection {row['injection_id']}"
+        yield Finding("structured.injection", "it was cleared, and this was not", where, "nothing", "a record")
 
 
 def _where(row: RowMapping) -> str:
