@@ -16,8 +16,9 @@ from models.store.projects import delete_project
 from models.store.structured_removals import delete_memory
 from models.store.users import read_user, remove_user
 from models.store.workstreams import lock_workstream
+from tests.organization_rows import everything
 from tests.racing import together, without_deadlocks
-from tests.rows import Somewhere, a_member, a_project, a_user, acting, an_organization, fetch, refused
+from tests.rows import Somewhere, a_member, a_project, a_user, acting, an_organization, fetch, joins, refused
 from tests.structured import GLOBAL, a_connection, a_memory, an_actor, of_project, of_user, of_workstream, saved, seeing
 from tests.workstreams import a_session_of, a_workstream_of, injected
 
@@ -241,3 +242,24 @@ def test_a_session_is_not_opened_for_a_user_who_goes_at_that_moment(engine: Engi
 
         together(lambda: remove(place, user), *(open_one for _ in range(4)))
         assert sessions(place) == set()
+
+
+def test_the_same_ids_of_another_organization_lose_nothing(engine: Engine) -> None:
+    here = an_organization(engine)
+    there = an_organization(engine, named=here)
+    user = a_user(here)
+    a_user(there, user_id=user)
+    workstream_id = a_workstream_of(here, user)
+    with a_connection(here) as connection:
+        for place in (here, there):
+            joins(place, user)
+            for where in (of_user(user), of_coordinator(user), of_project(place.project_id)):
+                saved(connection, place, where, actor=user)
+    a_session_of(here, user, workstream_id)
+    a_session_of(there, user)
+    before = everything(there)
+    delete_the_workstream(here, workstream_id)
+    delete_the_project(here, here.project_id)
+    remove(here, user)
+    assert kept(here) == set()
+    assert everything(there) == before
