@@ -45,6 +45,7 @@ lint: setup
 	"$(BIN)/lint-imports"
 
 bench: setup
+	"$(BIN)/python" bench/memory.py $(ARGS)
 	"$(BIN)/python" bench/publication.py $(ARGS)
 	"$(BIN)/python" bench/retrieval.py $(ARGS)
 	"$(BIN)/python" bench/snapshots.py $(ARGS)

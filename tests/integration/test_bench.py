@@ -9,6 +9,7 @@ from sqlalchemy import Engine
 from bench.lane import measure_lane
 from bench.latency import measure_latency
 from bench.measuring import Schedule
+from bench.memory import measure_requests
 from bench.merging import Extent, measure_merges
 from bench.organizations import a_library
 from bench.snapshots import Served, memory, sizes, times
@@ -64,6 +65,13 @@ def test_deltas_and_snapshots_are_measured_by_size_memory_and_time(engine: Engin
         assert [len(comparison.ratios) for comparison in times(served, library, ONCE)] == [1, 1]
     finally:
         service.stop()
+
+
+@pytest.mark.long
+def test_requests_of_memories_are_measured_against_handlers_by_hand() -> None:
+    comparisons = measure_requests(ONCE, 100)
+    assert {comparison.at_most for comparison in comparisons} == {2.0}
+    assert all(min(*comparison.measured, *comparison.against) > 0 for comparison in comparisons)
 
 
 @pytest.mark.long
