@@ -15,6 +15,7 @@ from tests.client import (
     problem,
     refused_fields,
 )
+from tests.stack import Stack, start_api
 
 POLICIES: Json = {
     "required_approvals": 0,
@@ -77,6 +78,15 @@ def test_owners_and_admins_decide_who_writes_global_memories(api: Client) -> Non
     assert ok(owner.get("/admin/organization")) == changed
     refused = owner.patch("/admin/organization", {"global_write": "owner"}, version=2)
     assert [field for field, _ in refused_fields(refused)] == ["global_write"]
+
+
+def test_a_new_organization_begins_with_what_the_settings_say_of_global_memories(api: Client, stack: Stack) -> None:
+    service = start_api(stack, CANONRY_MEMORY__GLOBAL_WRITE="admin")
+    try:
+        owner = an_organization(Client(service.url, api.token)).owner
+        assert ok(owner.get("/admin/organization"))["global_write"] == "admin"
+    finally:
+        service.stop()
 
 
 def test_members_do_not_run_the_organization(api: Client) -> None:
