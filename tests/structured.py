@@ -19,9 +19,11 @@ GLOBAL = Place("global", "")
 
 
 @contextmanager
-def a_connection(place: Somewhere) -> Iterator[psycopg.Connection]:
+def a_connection(place: Somewhere, *, lock_timeout_ms: int = 8_000) -> Iterator[psycopg.Connection]:
     """A connection of psycopg's own, as the hot path has; it commits each statement."""
-    connection = connect(url_of(place.engine), Settings(), application_name="canonry-test")
+    connection = connect(
+        url_of(place.engine), Settings(lock_timeout_ms=lock_timeout_ms), application_name="canonry-test"
+    )
     try:
         yield connection
     finally:
