@@ -110,3 +110,40 @@ class RetentionTurn(Message):
     step: str = "keys"
     after_org_id: str = ""
     removed: int = 0
+
+
+class IndexOwners(Message):
+    """The processes that keep a search index, each by the task queue on which it repairs its own."""
+
+    task_queues: tuple[str, ...] = ()
+
+
+class RepairTurn(Message):
+    """After which memory an index's repair goes on, and what it came to so far.
+
+    `ready` is false where the index is being rebuilt, which repairs it as well; `finished` when all has been compared.
+    """
+
+    after_org_id: str = ""
+    after_memory_id: str = ""
+    compared: int = 0
+    added: int = 0
+    removed: int = 0
+    ready: bool = True
+    finished: bool = False
+
+
+class IndexRepair(Message):
+    """What became of one owner's index: `repaired`, `rebuilding`, or `gone` where its process does not answer."""
+
+    task_queue: str
+    outcome: str
+    compared: int = 0
+    added: int = 0
+    removed: int = 0
+
+
+class IndexRepairs(Message):
+    """What became of every owner's index."""
+
+    repairs: tuple[IndexRepair, ...] = ()

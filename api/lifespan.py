@@ -11,12 +11,13 @@ from starlette.applications import Starlette
 
 from api.failures import log_defect
 from api.following import Followers
+from api.index_owner import Owning
 from api.services import Services
 from api.waiting import OperationListener
 from models.connections import Connections
 from models.database import API, build_engine, connect
 from models.settings import Settings
-from search.following import Follower
+from search.following import Connect, Follower
 from search.index_folder import IndexFolder
 from search.memory_index import MemoryIndex
 from workflows.delivery import DELIVERY_CONNECTIONS, DeliveryLoop
@@ -46,10 +47,12 @@ def lifespan_of(settings: Settings) -> Lifespan:
             services = Services(
                 settings, pool, hot, index, OperationListener(url), Followers(pool), DeliveryLoop(pool, settings)
             )
-            await closing.enter_async_context(_indexing(index, url, settings))
+            database = partial(connect, url, settings, application_name=API)
+            await closing.enter_async_context(_indexing(index, database, settings))
             await closing.enter_async_context(_running(services.operations.run))
             await closing.enter_async_context(_running(services.followers.run))
             await closing.enter_async_context(_running(services.delivery.run))
+            await closing.enter_async_context(_running(Owning(settings, index, database).run))
             app.state.services = services
             yield
 
@@ -57,10 +60,10 @@ def lifespan_of(settings: Settings) -> Lifespan:
 
 
 @asynccontextmanager
-async def _indexing(index: MemoryIndex, url: str, settings: Settings) -> AsyncIterator[None]:
+async def _indexing(index: MemoryIndex, database: Connect, settings: Settings) -> AsyncIterator[None]:
     """Keep the search index current, in a thread that waits for the database and computes for seconds on end."""
     folder = IndexFolder(settings.data)
-    follower = Follower(index, partial(connect, url, settings, application_name=API), folder.path)
+    follower = Follower(index, database, folder.path)
     thread = threading.Thread(target=follower.run, name="search-index", daemon=True)
     thread.start()
     try:

@@ -144,6 +144,11 @@ class Settings(BaseSettings):
         default=3_600, ge=60, le=604_800, description="how often a worker has what is past retention removed"
     )
 
+    # An index follows the feed and should never differ; comparing reads ids alone, a million in some seconds.
+    reindex_interval_s: float = Field(
+        default=21_600, ge=60, le=604_800, description="how often every search index is compared with the database"
+    )
+
     shutdown_grace_s: float = Field(default=25.0, gt=0, le=300, description="how long a worker finishes what it began")
     log_level: Annotated[str, Form("debug, info, warning or error")] = Field(
         default="info", pattern="^(debug|info|warning|error)$", description="the least severe lines that are logged"

@@ -136,7 +136,7 @@ class Follower:
             if self._stop.is_set():
                 return
             done, last = done + len(page), page[-1]
-            self._index.load([_indexed(text) for text in page], progress=min(1.0, done / max(total, 1)))
+            self._index.load([indexed_text(text) for text in page], progress=min(1.0, done / max(total, 1)))
         self._index.note(applied=latest, latest=latest)
         self._finish(connection, position)
 
@@ -206,10 +206,11 @@ class Follower:
 
 
 def _now(change: Change, text: MemoryText | None) -> Indexed | Gone:
-    return Gone(*change) if text is None else _indexed(text)
+    return Gone(*change) if text is None else indexed_text(text)
 
 
-def _indexed(text: MemoryText) -> Indexed:
+def indexed_text(text: MemoryText) -> Indexed:
+    """What the index is told of a memory as it was read."""
     return Indexed(
         text.org_id,
         Place(text.scope, text.scope_id),

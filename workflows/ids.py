@@ -3,6 +3,12 @@
 RETENTION = "retention"
 """The schedule, and the runs that it starts, of what removes the past."""
 
+REINDEX = "reindex"
+"""The schedule, and the runs that it starts, of what holds search indexes against Postgres."""
+
+REPAIR_INDEX = "repair_index"
+"""The activity of that by its name: the processes that carry it out load more than a workflow's do."""
+
 
 def review_workflow_id(review_id: str) -> str:
     """Who carries a Review's life."""

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from temporalio.common import RetryPolicy
 
@@ -18,6 +18,7 @@ class Patience(TypedDict):
     start_to_close_timeout: timedelta
     heartbeat_timeout: timedelta
     retry_policy: RetryPolicy
+    schedule_to_start_timeout: NotRequired[timedelta]
 
 
 # Above the database's own time-outs (settings), which therefore give up first. Every activity's worker beats for it
@@ -35,6 +36,9 @@ ASKED_AGAIN: Patience = {
     "heartbeat_timeout": timedelta(seconds=5),
     "retry_policy": replace(RETRY, maximum_attempts=4),
 }
+
+# Of what only one process can do, which may be gone: it is left alone soon, and its next start does the same.
+OF_AN_OWNER: Patience = {**ASKED_AGAIN, "schedule_to_start_timeout": timedelta(seconds=20)}
 
 # After an unforeseen failure, which the operation's row counts: the fifth ends it, so this is no endless loop.
 FIRST_PAUSE = timedelta(seconds=0.5)

@@ -12,6 +12,7 @@ from workflows.import_ import ImportWorkflow
 from workflows.projection import ProjectionWorkflow
 from workflows.publication_lane import PublicationLane
 from workflows.reconciliation import ReconciliationWorkflow
+from workflows.reindex import ReindexWorkflow
 from workflows.retention import RetentionWorkflow
 from workflows.review import ReviewWorkflow
 
@@ -22,6 +23,7 @@ WORKFLOWS: Sequence[type] = (
     ImportWorkflow,
     ReconciliationWorkflow,
     RetentionWorkflow,
+    ReindexWorkflow,
 )
 """Every workflow of ours; each has recorded histories that are replayed in the tests."""
 

@@ -16,13 +16,13 @@ from temporalio.client import (
 )
 
 from models.settings import Settings
-from workflows.ids import RETENTION
+from workflows.ids import REINDEX, RETENTION
 
 # A worker that was away has one run to make up for, not one for each hour.
 CATCH_UP = timedelta(minutes=1)
 
 # By name: whoever makes a schedule need not load the workflow.
-RETENTION_WORKFLOW = "RetentionWorkflow"
+RETENTION_WORKFLOW, REINDEX_WORKFLOW = "RetentionWorkflow", "ReindexWorkflow"
 
 
 async def make_schedules(client: Client, settings: Settings) -> None:
@@ -33,18 +33,23 @@ async def make_schedules(client: Client, settings: Settings) -> None:
     Raises:
         RPCError: the server does not answer, or refuses.
     """
-    schedule = _retention(settings)
+    queue = settings.task_queue
+    await _make(client, RETENTION, _every(settings.retention_interval_s, RETENTION_WORKFLOW, RETENTION, queue))
+    await _make(client, REINDEX, _every(settings.reindex_interval_s, REINDEX_WORKFLOW, REINDEX, queue))
+
+
+async def _make(client: Client, name: str, schedule: Schedule) -> None:
     try:
-        await client.create_schedule(RETENTION, schedule)
+        await client.create_schedule(name, schedule)
     except ScheduleAlreadyRunningError:
-        handle = client.get_schedule_handle(RETENTION)
+        handle = client.get_schedule_handle(name)
         await handle.update(lambda found: _changed(found, schedule))
 
 
-def _retention(settings: Settings) -> Schedule:
+def _every(seconds: float, workflow: str, name: str, task_queue: str) -> Schedule:
     return Schedule(
-        action=ScheduleActionStartWorkflow(RETENTION_WORKFLOW, id=RETENTION, task_queue=settings.task_queue),
-        spec=ScheduleSpec(intervals=[ScheduleIntervalSpec(every=timedelta(seconds=settings.retention_interval_s))]),
+        action=ScheduleActionStartWorkflow(workflow, id=name, task_queue=task_queue),
+        spec=ScheduleSpec(intervals=[ScheduleIntervalSpec(every=timedelta(seconds=seconds))]),
         policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=CATCH_UP),
     )
 

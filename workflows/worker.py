@@ -15,6 +15,7 @@ from temporalio.service import RPCError
 from temporalio.worker import Worker
 
 from activities.imports import ImportActivities
+from activities.index_owners import IndexOwnerActivities
 from activities.lane import PublicationActivities
 from activities.projections import ProjectionActivities
 from activities.reconciling import ReconciliationActivities
@@ -77,6 +78,7 @@ def activities_of(engine: Engine, settings: Settings) -> Sequence[Callable[..., 
         imports.draft_import_batch,
         imports.finish_import,
         RetentionActivities(engine, settings).remove_expired,
+        IndexOwnerActivities(engine).list_index_owners,
     )
 
 

@@ -41,6 +41,7 @@ ACROSS_ORGANIZATIONS = {
     "models/store/structured_feed.py:REACHES",  # the search index follows every organization, and answers by envelope
     "models/store/structured_feed.py:CHANGES",
     "models/store/structured_feed.py:PAGE",
+    "models/store/structured_revisions.py:PAGE",  # the same; ids and revisions alone
     "models/store/verification/installation.py:STRAYS",  # rows of organizations that are not there
     "models/store/bootstrap.py:first_start",  # whether there is an organization at all
 }

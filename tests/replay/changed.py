@@ -67,6 +67,13 @@ class ChangedReconciliation:
     def fell_behind(self) -> None: ...
 
 
+@workflow.defn(name="ReindexWorkflow")
+class ChangedReindex:
+    @workflow.run
+    async def run(self) -> None:
+        await workflow.sleep(PAUSE)
+
+
 @workflow.defn(name="RetentionWorkflow")
 class ChangedRetention:
     @workflow.run

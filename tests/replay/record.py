@@ -26,9 +26,12 @@ from models.settings import Settings
 from models.store.locks import DraftRow
 from models.store.operations import Due, OperationKind, RefreshDue
 from models.store.unreconciled import BehindDue
+from search.memory_index import MemoryIndex
+from tests.indexes import Filled
 from tests.parts import restart
 from tests.stack import Stack, start_stack
 from tests.workflows.harness import a_worker, settings_for, until
+from tests.workflows.owners import a_queue, an_owner, owned
 from tests.workflows.rows import (
     Tenant,
     a_tenant,
@@ -43,7 +46,8 @@ from tests.workflows.rows import (
     scheduled,
     scheduled_merges,
 )
-from workflows.ids import RETENTION, publication_workflow_id
+from workflows.ids import REINDEX, RETENTION, publication_workflow_id
+from workflows.reindex import ReindexWorkflow
 from workflows.retention import RetentionWorkflow
 from workflows.signals import send
 from workflows.worker import activities_of
@@ -276,6 +280,22 @@ async def retention_of_keys_and_feeds(studio: Studio) -> str:
     return RETENTION
 
 
+async def reindex_of_owners(studio: Studio) -> str:
+    """One that has an index, one that is building its own, and one that was killed."""
+    async with (
+        an_owner(studio.settings, studio.engine, Filled().index),
+        an_owner(studio.settings, studio.engine, MemoryIndex()),
+    ):
+        with owned(studio.engine, a_queue()):
+            await studio.client.execute_workflow(ReindexWorkflow.run, id=REINDEX, task_queue=studio.settings.task_queue)
+    return REINDEX
+
+
+async def reindex_of_none(studio: Studio) -> str:
+    await studio.client.execute_workflow(ReindexWorkflow.run, id=REINDEX, task_queue=studio.settings.task_queue)
+    return REINDEX
+
+
 async def _a_draft_behind(studio: Studio) -> DraftRow:
     """A Draft that a publication has left behind, and that no loop looks after here."""
     draft = an_open_draft(studio.engine, studio.tenant)
@@ -369,6 +389,8 @@ CASES: Mapping[str, Callable[[Studio], Awaitable[str]]] = {
     "import/held_up": import_held_up,
     "import/continued": import_continued,
     "retention/of_keys_and_feeds": retention_of_keys_and_feeds,
+    "reindex/of_owners": reindex_of_owners,
+    "reindex/of_none": reindex_of_none,
 }
 
 

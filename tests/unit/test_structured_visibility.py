@@ -17,6 +17,7 @@ WITHOUT_THE_BUILDER = {
     "models/store/structured_feed.py:BY_ID": "the search index holds every organization's, and answers by envelope",
     "models/store/structured_feed.py:PAGE": "the same",
     "models/store/structured_feed.py:TOTAL": "the same; a number alone",
+    "models/store/structured_revisions.py:PAGE": "the same; ids and revisions alone",
     "models/store/structured_cleanup.py:HELD": "ids of what goes with its user, workstream or project, whoever sees it",
     "models/store/structured_cleanup.py:PRESENT": "the same",
     "models/store/structured_cleanup.py:CLEAR": "the same",
