@@ -1,4 +1,4 @@
-"""What finding memories for a turn takes of a processor: against its tantivy query alone, and against an index per turn.
+"""What finding a turn's memories takes of a processor, against its tantivy query alone, and an index built per turn.
 
 A search is the ranking and the Postgres read of its hits. CPU time of this process; what is compared takes turns. The
 texts are made of 30,000 words that occur by Zipf's law.
@@ -48,6 +48,7 @@ MEBIBYTE = 2**20
 AT_MOST, AT_LEAST = 1.5, 50.0
 LIMIT_S = 600
 WARM_UP = 10
+IDLE_S = 0.01
 SUBJECTS = (
     "its tantivy query alone",
     "the same without weights, and without a count",
@@ -105,10 +106,12 @@ class Texts:
         self._weights = weights / weights.sum()
 
     def text(self) -> str:
+        """The content of a memory, mostly of half a kilobyte to one."""
         size = max(1, int(self._random.lognormal(np.log(MEDIAN_WORDS), SPREAD)))
         return " ".join(self._words[self._random.choice(WORDS, size, p=self._weights)])
 
     def query(self, terms: int) -> str:
+        """Words of a turn that have so many terms."""
         words: list[str] = []
         while len(query_terms(" ".join(words))) < terms:
             words.append(str(self._random.choice(self._words, p=self._weights)))
@@ -169,11 +172,21 @@ def _built(url: str, folder: Path, memories: int) -> MemoryIndex:
     _, seconds, mebibytes = started()
     size = (kept / index_file.FILE).stat().st_size / MEBIBYTE
     again, loading, _ = started()
+    _wait_for_merging()
     scale = 100_000 / memories
     head = ("per 100,000 memories", "build, CPU s", "load, CPU s", "grown by, MiB", "on disk, MiB")
     numbers = [f"{value * scale:.1f}" for value in (seconds, loading, mebibytes, size)]
     print(markdown([head, (f"{memories:,} indexed", *numbers)]), end="\n\n", flush=True)
     return again
+
+
+def _wait_for_merging() -> None:
+    """Until this process does nothing: what tantivy merges in the background would be laid to whatever is measured."""
+    busy = True
+    while busy:
+        began = time.process_time()
+        time.sleep(1)
+        busy = time.process_time() - began > IDLE_S
 
 
 def _compare_with_tantivy(

@@ -31,6 +31,11 @@ class Seen:
     vocabulary: int
     clock: int
 
+    def weights(self) -> list[tuple[str, float]]:
+        """The tokens of the query in every place, with what each is worth in the envelope."""
+        terms = tuple(zip(self.query.terms, self.query.idfs, strict=True))
+        return [(prefix + term, idf) for prefix in self.prefixes for term, idf in terms]
+
 
 @dataclass(frozen=True, slots=True)
 class Addition:

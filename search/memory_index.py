@@ -22,7 +22,7 @@ from search.place_documents import Floats, Integers, View
 from search.proposals import Proposals, Proposed
 from search.ranking import Hit, IndexState, Ranking
 
-SCANNED = 2_000
+SCANNED = 1_500
 """Documents of an envelope that are scored one and all: so few take no longer than asking for candidates (measured)."""
 WIDENING = (1, 4, 16)
 """By what the first number of candidates is multiplied, one after the other, before all are scored."""
@@ -122,7 +122,7 @@ class MemoryIndex:
         if proposals is None or few or clauses > MOST_CLAUSES or (count and wanted is not None):
             return None
         tails = [view.rows_after(proposals.last) for view in seen.views]
-        if sum(map(len, tails)) > SCANNED:
+        if sum(map(len, tails)) * 4 > seen.documents:
             return None
         ratio = highest_ratio(
             seen.query.average_length,
@@ -130,11 +130,7 @@ class MemoryIndex:
             min(view.shortest for view in seen.views),
             max(view.longest for view in seen.views),
         )
-        weights = [
-            (prefix + term, idf)
-            for prefix in seen.prefixes
-            for term, idf in zip(seen.query.terms, seen.query.idfs, strict=True)
-        ]
+        weights = seen.weights()
         for widening in WIDENING:
             proposed = proposals.propose(weights, max(self._fetch_limit, k) * widening)
             if proposed is None:
@@ -183,6 +179,10 @@ class MemoryIndex:
     def lock(self) -> threading.Lock:
         """Held while the corpus is read or changed."""
         return self._lock
+
+    def proposals(self) -> Proposals | None:
+        """What candidates are asked of; None until tantivy has been told once."""
+        return self._proposals
 
     def propose_from(self, proposals: Proposals, changes: Changes) -> None:
         """Ask these proposals from now on, which have taken in the changes."""

@@ -54,6 +54,19 @@ class Proposals:
 
     def propose(self, weights: Sequence[tuple[str, float]], limit: int) -> Proposed | None:
         """The best `limit` documents for weighted tokens; None if tantivy's numbers are too coarse for the query."""
+        query = self.query(weights)
+        if query is None:
+            return None
+        # Counting has every match scored. Without it blocks may be skipped by their best score, which is not kept for
+        # the average length of now: something above the bound could be missing. It takes no longer (measured).
+        found = self.searcher.search(query, limit, count=True)
+        numbers = self.searcher.fast_field_values(NUMBER, [address for _, address in found.hits])
+        matching = _count(found)
+        last = found.hits[-1][0] if matching > len(found.hits) else 0.0
+        return Proposed(np.array(numbers, np.int64), last, matching)
+
+    def query(self, weights: Sequence[tuple[str, float]]) -> tantivy.Query | None:
+        """What tantivy is asked for weighted tokens; None if its numbers are too coarse for them."""
         clauses = []
         for token, weight in weights:
             idf = self._idf(token)
@@ -62,15 +75,7 @@ class Proposals:
             if idf <= 0:
                 return None
             clauses.append((tantivy.Occur.Should, self._boosted(token, weight / idf)))
-        if not clauses:
-            return Proposed(np.empty(0, np.int64), 0.0, 0)
-        # Counting has every match scored. Without it blocks may be skipped by their best score, which is not kept for
-        # the average length of now: something above the bound could be missing. It takes no longer (measured).
-        found = self.searcher.search(tantivy.Query.boolean_query(clauses), limit, count=True)
-        numbers = self.searcher.fast_field_values(NUMBER, [address for _, address in found.hits])
-        matching = _count(found)
-        last = found.hits[-1][0] if matching > len(found.hits) else 0.0
-        return Proposed(np.array(numbers, np.int64), last, matching)
+        return tantivy.Query.boolean_query(clauses) if clauses else tantivy.Query.empty_query()
 
     def _boosted(self, token: str, boost: float) -> tantivy.Query:
         return tantivy.Query.boost_query(tantivy.Query.term_query(self.schema, TOKENS, token, "freq"), boost)
