@@ -33,6 +33,7 @@ CREDENTIAL = """
 """
 PLACE = {"scope": "global", "scope_id": ""}
 POOL = 8
+KEEP_ALIVE_S = 30  # it is idle while the other one is asked
 
 
 def main() -> None:
@@ -92,7 +93,15 @@ def main() -> None:
         ],
         lifespan=lifespan,
     )
-    uvicorn.run(app, port=port, loop="uvloop", http="httptools", log_level="warning", access_log=False)
+    uvicorn.run(
+        app,
+        port=port,
+        loop="uvloop",
+        http="httptools",
+        log_level="warning",
+        access_log=False,
+        timeout_keep_alive=KEEP_ALIVE_S,
+    )
 
 
 async def _credential(
