@@ -5,6 +5,8 @@ Everything that ranks gives what this gives; docs/reference/ranking.md has the f
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from operator import add
 from typing import TypeVar
 
 from search.analysis import is_single_character
@@ -60,10 +62,15 @@ def score_exhaustively(
     scores = (
         (
             document,
-            sum(
-                term_score(weights[term], frequencies[term], length, average_length)
-                for term in query_terms
-                if term in frequencies
+            # Not `sum`, which from Python 3.12 on rounds otherwise than adding one after the other.
+            reduce(
+                add,
+                (
+                    term_score(weights[term], frequencies[term], length, average_length)
+                    for term in query_terms
+                    if term in frequencies
+                ),
+                0.0,
             ),
         )
         for document, frequencies, length in envelope
