@@ -27,9 +27,8 @@ def test_a_connection_that_is_given_back_is_used_again(two: Connections) -> None
 
 
 def test_a_broken_connection_and_one_within_a_transaction_are_given_up(two: Connections) -> None:
-    with two.connection() as broken:
-        with pytest.raises(psycopg.OperationalError):
-            broken.execute("select pg_terminate_backend(pg_backend_pid())")
+    with two.connection() as broken, pytest.raises(psycopg.OperationalError):
+        broken.execute("select pg_terminate_backend(pg_backend_pid())")
     with two.connection() as open_one:
         assert open_one is not broken
         open_one.execute("begin")
