@@ -41,10 +41,14 @@ class Owning:
         settings: where Temporal is.
         index: what is repaired.
         connect: makes an autocommit connection.
+        reaches_temporal: whether the process does.
     """
 
-    def __init__(self, settings: Settings, index: MemoryIndex, connect: Connect) -> None:
+    def __init__(
+        self, settings: Settings, index: MemoryIndex, connect: Connect, reaches_temporal: Callable[[], bool]
+    ) -> None:
         self._settings = settings
+        self._reaches_temporal = reaches_temporal
         self._index = index
         self._connect = connect
         owner_id = str(uuid7())
@@ -53,10 +57,11 @@ class Owning:
 
     async def run(self) -> None:
         """Take repairs until cancelled; a Temporal that is away is asked again."""
-        while not self._index.state.ready:  # noqa: ASYNC110  (it is told in a thread of its own)
-            await asyncio.sleep(POLL_S)
         with ThreadPoolExecutor(1, "index-repair") as threads:
             while True:
+                # Whoever reaches Temporal has loaded its library: two threads that load it at once fail.
+                while not (self._index.state.ready and self._reaches_temporal()):  # noqa: ASYNC110  (by other threads)
+                    await asyncio.sleep(POLL_S)
                 worker = await self._build(threads)
                 if worker is not None:
                     async with self._working(worker) as running:

@@ -52,7 +52,8 @@ def lifespan_of(settings: Settings) -> Lifespan:
             await closing.enter_async_context(_running(services.operations.run))
             await closing.enter_async_context(_running(services.followers.run))
             await closing.enter_async_context(_running(services.delivery.run))
-            await closing.enter_async_context(_running(Owning(settings, index, database).run))
+            owning = Owning(settings, index, database, lambda: services.delivery.connected)
+            await closing.enter_async_context(_running(owning.run))
             app.state.services = services
             yield
 
