@@ -26,6 +26,7 @@ SCANNED = 1_500
 """Documents of an envelope that are scored one and all: so few take no longer than asking for candidates (measured)."""
 WIDENING = (1, 4, 16)
 """By what the first number of candidates is multiplied, one after the other, before all are scored."""
+NO_SCORES: Floats = np.empty(0, np.float64)
 MOST_CLAUSES = 4_000
 """Tokens that tantivy is asked for at once; where a query has more, all documents are scored."""
 
@@ -136,7 +137,7 @@ class MemoryIndex:
             if proposed is None:
                 return None
             rows = [
-                np.concatenate((view.rows_of(proposed.numbers), tail))
+                np.concatenate((view.rows_of(proposed.numbers), tail)) if len(tail) else view.rows_of(proposed.numbers)
                 for view, tail in zip(seen.views, tails, strict=True)
             ]
             hits = _best(
@@ -223,6 +224,8 @@ def _from_all(seen: Seen, k: int, wanted: int | None) -> tuple[tuple[Hit, ...], 
 
 def _scored(view: View, rows: Integers | None, seen: Seen, wanted: int | None) -> tuple[Integers, Floats]:
     """The rows that match and are of the wanted type, with their scores."""
+    if rows is not None and not len(rows):
+        return rows, NO_SCORES
     scores = scores_of(view, rows, seen.query, seen.vocabulary)
     kept = scores > 0
     if rows is None:

@@ -24,6 +24,8 @@ Counts = npt.NDArray[np.uint16 | np.uint32]
 
 S = TypeVar("S", bound=np.generic)
 
+NO_ROWS: Integers = np.empty(0, np.int64)
+
 
 @dataclass(slots=True)
 class Columns:
@@ -107,6 +109,8 @@ class View:
 
     def rows_after(self, number: int) -> Integers:
         """The rows of living documents with higher numbers."""
+        if not len(self.columns.numbers) or self.columns.numbers[-1] <= number:
+            return NO_ROWS
         first = int(np.searchsorted(self.columns.numbers, number, "right"))
         return first + np.flatnonzero(self.columns.ended[first:] > self.clock)
 
