@@ -15,12 +15,26 @@ from models.migrations import is_current
 from models.schemas.common import Output
 from models.store.events import feed_lag_s
 from models.store.operations import any_finished
+from models.store.structured import driver_connection_of
+from models.store.structured_feed import latest_change
 
 
 class Health(Output):
     """The process answers."""
 
     status: Literal["ok"] = "ok"
+
+
+class IndexReadiness(Output):
+    """The search index of this process; while it is being rebuilt, `progress` goes from 0 to 1.
+
+    `applied` numbers the last change of a memory that it took in, `latest` the last that there is.
+    """
+
+    status: Literal["up", "rebuilding"]
+    applied: int
+    latest: int
+    progress: float
 
 
 class Readiness(Output):
@@ -30,6 +44,7 @@ class Readiness(Output):
     database: Literal["up", "down"]
     migrations: Literal["up", "down"]
     temporal: Literal["up", "down"]
+    index: IndexReadiness
     feed_lag_s: float | None
 
 
@@ -46,7 +61,7 @@ async def get_readiness(request: Request) -> Response:
     services = services_of(request)
     readiness = await in_thread(lambda: _readiness(services))
     if readiness.status == "unavailable":
-        parts = readiness.model_dump(include={"database", "migrations", "temporal", "feed_lag_s"})
+        parts = readiness.model_dump(exclude={"status"})
         return problem_response(Unavailable("Not all parts are ready.", **parts), request)
     services.was_ready = True
     return answer(readiness).response()
@@ -66,19 +81,35 @@ def _readiness(services: Services) -> Readiness:
     was_ready = services.was_ready
     database: Literal["up", "down"] = "down"
     migrations: Literal["up", "down"] = "down"
+    latest = 0
     try:
         with services.engine.connect() as connection:
             database = "up"
             migrations = "up" if is_current(connection) else "down"
             was_ready = services.was_ready or (migrations == "up" and temporal == "down" and any_finished(connection))
+            latest = latest_change(driver_connection_of(connection)) if migrations == "up" else 0
         lag = round(feed_lag_s(services.engine), 3)
     except SQLAlchemyError:
         database = "down"
-    serves = database == "up" and migrations == "up" and (temporal == "up" or was_ready)
+    index = _index(services, latest)
+    holds = database == "up" and migrations == "up" and index.status == "up"
+    serves = holds and (temporal == "up" or was_ready)
     return Readiness(
         status="ready" if serves else "unavailable",
         database=database,
         migrations=migrations,
         temporal=temporal,
+        index=index,
         feed_lag_s=lag,
+    )
+
+
+def _index(services: Services, latest: int) -> IndexReadiness:
+    """How far the index is; what it noted itself counts too, where the database does not answer."""
+    state = services.index.state
+    return IndexReadiness(
+        status="up" if state.ready else "rebuilding",
+        applied=state.applied,
+        latest=max(state.latest, latest),
+        progress=round(state.progress, 3),
     )

@@ -125,6 +125,7 @@ class Follower:
         _, latest = current_position(connection)
         stored.corpus.clock = max(stored.corpus.clock, latest)
         self._index.prepare(stored.corpus)
+        self._index.note(applied=latest, latest=latest)
         self._finish(connection, stored.position)
 
     def _build(self, connection: psycopg.Connection) -> None:

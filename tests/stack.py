@@ -212,7 +212,7 @@ def _start(name: str, stack: Stack, variables: dict[str, str]) -> Service:
         a_command(name),
         log=log,
         cwd=stack.root,
-        environment=an_environment(**own, **variables),
+        environment=an_environment(**(own | variables)),
         death_signal=signal.SIGKILL,  # an interrupted test run leaves nothing behind
     )
     return Service(name, "", child, log)

@@ -114,6 +114,17 @@ def read_changes(connection: psycopg.Connection, since: FeedPosition) -> Reading
     return Reading(FeedPosition(epoch, snapshot), max(row[2] for row in rows), changes if told else None)
 
 
+LATEST = """
+    select v.id from events v where v.resource_type = 'structured_memory' order by v.xid desc, v.id desc limit 1
+"""
+
+
+def latest_change(connection: psycopg.Connection) -> int:
+    """The number of the last event that tells of a structured memory, in whichever organization; 0 without any."""
+    row = connection.execute(LATEST).fetchone()
+    return 0 if row is None else int(row[0])
+
+
 MEMORY = "m.org_id, m.memory_id, m.scope, m.scope_id, m.name, m.description, m.content, m.type, m.revision"
 BY_ID = f"""
     select {MEMORY} from unnest(%(org_ids)s::text[], %(memory_ids)s::text[]) as c(org_id, memory_id)

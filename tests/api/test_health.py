@@ -37,9 +37,13 @@ def test_readiness_names_each_part(api: Client) -> None:
         "database": "up",
         "migrations": "up",
         "temporal": "up",
+        "index": ready["index"],
         "feed_lag_s": ready["feed_lag_s"],
     }
     assert isinstance(ready["feed_lag_s"], float)
+    index = ready["index"]
+    assert isinstance(index, dict)
+    assert (list(index), index["status"], index["progress"]) == (["status", "applied", "latest", "progress"], "up", 1.0)
 
 
 def test_an_open_transaction_shows_as_lag_of_the_feed(api: Client, engine: Engine) -> None:
@@ -195,6 +199,49 @@ def a_failed_operation(connection: Connection) -> OperationId:
     )
     fail(tx, operation.operation_id, NotFound("There is no such project."))
     return operation.operation_id
+
+
+MANY = text("""
+    insert into structured_memories (org_id, scope, scope_id, name, memory_id, type, description, content, created,
+                                     updated, revision, created_by, updated_by, content_hash)
+    select :org_id, 'global', '', 'n' || n, lpad(to_hex(n), 8, '0') || '-0000-7000-8000-000000000000', 'general',
+           'A note.', 'lighthouse', now(), now(), 1, :user_id, :user_id, ''
+    from generate_series(1, 1501) n
+""")
+
+
+def test_an_index_that_is_being_rebuilt_is_named_and_answers_for_few_memories(own_stack: Stack, tmp_path: Path) -> None:
+    pool = create_engine(sqlalchemy_url(own_stack.database_url))
+    with pool.begin() as connection:
+        made = create_organization(
+            connection, name="o", owner_name="o", owner_email=None, permissions=[*PERMISSIONS], request_id="test"
+        )
+        names = {"org_id": made.organization.org_id, "user_id": made.owner.user_id}
+        connection.execute(MANY, names)
+    port = free_port()
+    named = {"CANONRY_PORT": str(port), "CANONRY_DATABASE_URL": own_stack.database_url, "CANONRY_DATA": str(tmp_path)}
+    client = Client(f"http://127.0.0.1:{port}", made.token.secret)
+    with pool.begin() as holding:
+        holding.execute(text("lock table feed_epochs"))  # without which nothing is read to be indexed
+        service = tests.stack._start("api", own_stack, named)
+        try:
+            tests.stack._wait(service, lambda: client.get("/healthz").status_code == 200)
+            index = eventually(client, 503, database="up", temporal="up")["index"]
+            assert isinstance(index, dict)
+            assert (index["status"], index["progress"]) == ("rebuilding", 0)
+            refused = problem(client.post("/memories/search", {"query": "lighthouse"}), 503, "index_not_ready")
+            assert refused["progress"] == 0
+            problem(client.get("/admin/memories/search", q="lighthouse"), 503, "index_not_ready")
+            mine: Json = {"name": "a", "description": "A note.", "content": "lighthouse", "scope": "user"}
+            ok(client.post("/memories", mine), 201)
+            assert ok(client.post("/memories/search", {"query": "lighthouse", "scope": "user"}))["total"] == 1
+            holding.rollback()
+            eventually(client, 200)
+            assert ok(client.post("/memories/search", {"query": "lighthouse"}))["total"] == 1502
+        finally:
+            holding.close()
+            service.stop()
+            pool.dispose()
 
 
 def test_missing_migrations_are_named_and_a_defect_tells_no_contents(own_stack: Stack) -> None:
