@@ -237,7 +237,7 @@ def run(api: Client, engine: Engine, *, examples: int, steps: int, derandomize: 
 
 @pytest.mark.usefixtures("worker")
 def test_whatever_is_done_in_whatever_order_the_api_shows_what_the_model_says(api: Client, engine: Engine) -> None:
-    run(api, engine, examples=6, steps=20, derandomize=True, waits_for_passes=False)
+    run(api, engine, examples=3, steps=20, derandomize=True, waits_for_passes=False)
 
 
 @pytest.mark.long

@@ -17,6 +17,8 @@ from tests.import_command import import_environment
 from tests.proposals import a_draft, a_place, a_review, all_items, creates, inside, listed, published
 
 ROOT = Path(__file__).parents[2]
+# The pages call python3 often: ours itself, not a launcher that looks for one each time.
+INTERPRETERS = Path(sys.base_prefix) / "bin"
 README = ROOT / "README.md"
 COLLEAGUE, PUBLISH, RETRY = (
     ROOT / "docs" / "how-to" / f"{name}.md" for name in ("add-a-colleague", "publish-a-change", "retry-safely")
@@ -40,6 +42,7 @@ NOT_HERE = [
         "export-a-snapshot",
         "verify-and-diagnose",
         "operate-in-temporal-ui",
+        "use-the-memory-tool",
     )
 ]
 MARK = "@@@ the next page @@@"
@@ -279,7 +282,7 @@ def _paste(organization: Organization, *blocks: str, folder: Path) -> str:
     script = "\n".join([where, *(WHERE.sub("", block) for block in blocks)])
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],  # noqa: S607  (whichever a reader has)
-        env={"PATH": os.environ["PATH"], "NO_PROXY": "127.0.0.1", "TMPDIR": str(folder)},
+        env={"PATH": f"{INTERPRETERS}:{os.environ['PATH']}", "NO_PROXY": "127.0.0.1", "TMPDIR": str(folder)},
         capture_output=True,
         text=True,
         check=False,
