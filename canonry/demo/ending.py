@@ -2,28 +2,34 @@
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from canonry.demo.people import FOLDER, PLATFORM
 from canonry.demo.scene import Scene
 from canonry.invocation import DEFAULT_DATA, command_line, from_here
+from canonry.remote import PAGE, Remote
 from canonry.stack import RunningCanonry
 from canonry.wording import counted
 from models.schemas.commits import CommitBody, SelectionBody
 from models.schemas.reviews import ReviewBody, ReviewListItem
+from models.schemas.structured import MemoriesPage
 from models.settings import Settings
 
 
 @dataclass(frozen=True)
 class Figures:
-    """What the server counts of the two projects, whatever else the organization has, and the Review left open."""
+    """What the server counts of the two projects, whatever else the organization has, and the Review left open.
+
+    `memories` are those that agents of the demonstration's people saved.
+    """
 
     projects: Sequence[str]
     reviews: Sequence[ReviewListItem]
     commits: int
     documents: int
+    memories: int
     waiting: ReviewBody
 
 
@@ -41,7 +47,17 @@ def counted_up(scene: Scene, *, waiting: ReviewBody) -> Figures:
         owner.get(f"/projects/{project_id}/org-selections", SelectionBody) for project_id in scene.projects.values()
     ]
     documents = {memory_id for selection in selections for memory_id in selection.resource_ids}
-    return Figures(list(scene.projects), reviews, commits, len(documents), waiting)
+    return Figures(list(scene.projects), reviews, commits, len(documents), _saved_by(owner, scene.cast.names), waiting)
+
+
+def _saved_by(owner: Remote, users: Collection[str]) -> int:
+    """How many of the organization's memories are of these users."""
+    page = owner.get("/admin/memories", MemoriesPage, limit=PAGE)
+    number = sum(memory.created_by in users for memory in page.memories)
+    while page.next_cursor is not None:
+        page = owner.get("/admin/memories", MemoriesPage, limit=PAGE, cursor=page.next_cursor)
+        number += sum(memory.created_by in users for memory in page.memories)
+    return number
 
 
 def summary(figures: Figures, seconds: float) -> str:
@@ -51,6 +67,7 @@ def summary(figures: Figures, seconds: float) -> str:
     return (
         f"\nTold in {seconds:.1f} s. {' and '.join(figures.projects)} read {counted(figures.documents, 'document')};"
         f" {counted(merged, 'Review')}, {counted(figures.commits, 'version')}, {counted(submissions, 'submission')}.\n"
+        f"Agents saved {counted(figures.memories, 'memory', 'memories')}.\n"
     )
 
 
@@ -84,6 +101,7 @@ def next_steps(running: RunningCanonry, figures: Figures, *, served: bool) -> st
     lines += [
         f"  {command_line('export', 'library', '--project', PLATFORM, data=data)}    # the library as files",
         f"  {command_line('verify', data=data)}    # recomputes every hash",
+        '  curl -sH "$AUTH" "$API/admin/memories/search?q=refund"    # what agents noted about it',
         "",
         f"Mira, Jonas and Wei have their tokens in {data / FOLDER}.",
     ]

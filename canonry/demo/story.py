@@ -7,6 +7,7 @@ continues.
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
+from canonry.demo.agents import take_a_turn
 from canonry.demo.display import Display
 from canonry.demo.ending import Figures, counted_up
 from canonry.demo.library import import_the_library, publish_the_library, share_a_document
@@ -18,7 +19,7 @@ from canonry.demo.script import LIBRARY_TITLE
 from canonry.remote import Remote
 from canonry.stack import RunningCanonry
 
-CHAPTERS = 9
+CHAPTERS = 10
 
 
 def tell(owner: Remote, running: RunningCanonry, display: Display) -> Figures:
@@ -31,7 +32,9 @@ def tell(owner: Remote, running: RunningCanonry, display: Display) -> Figures:
         reject_and_improve(scene)
         move_in_both_projects(scene)
         compare_what_is_read(scene)
-        return counted_up(scene, waiting=leave_open(scene))
+        waiting = leave_open(scene)
+        take_a_turn(scene)
+        return counted_up(scene, waiting=waiting)
 
 
 @contextmanager

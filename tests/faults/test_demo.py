@@ -3,6 +3,7 @@ import re
 import shutil
 import signal
 import subprocess
+import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from tests.up import a_command, an_environment, run
 
 WIDTH = 100
 SERVING = "Ctrl-C stops it"
-CHAPTERS = 9
+CHAPTERS = 10
 RANDOM_KILLS = 12
 WHOLE = "Platform and Support read 29 documents; 5 Reviews, 5 versions, 7 submissions."
 
@@ -155,7 +156,7 @@ def commits_shown(output: str) -> list[str]:
 def test_in_a_file_it_is_plain_lines_that_fit_a_terminal(told: Told) -> None:
     assert "\x1b" not in told.first
     assert [line for line in story(told.first) if len(line) > WIDTH or line != line.rstrip()] == []
-    assert len(re.findall(r"^\d  \S", told.first, re.MULTILINE)) == CHAPTERS
+    assert len(re.findall(r"^\d+  \S", told.first, re.MULTILINE)) == CHAPTERS
 
 
 @pytest.mark.parametrize(
@@ -268,6 +269,28 @@ def test_one_review_is_left_open(told: Told) -> None:
     assert f"$API/reviews/{waiting['review_id']}/merges" in told.second
 
 
+def test_a_turn_is_given_what_another_agent_has_learned_and_nothing_of_another_scope(told: Told) -> None:
+    memories = {str(memory["name"]): memory for memory in members(ok(told.owner.get("/admin/memories")), "memories")}
+    [session_id] = re.findall(r"Wei: (ses_\w+)", told.first)
+    [injection] = items(told.client("Wei").get(f"/sessions/{session_id}/injections"))
+    given = [memory["memory_id"] for memory in members(injection, "memories")]
+    assert given == [memories[name]["memory_id"] for name in ("door_stays_shut", "refund_takes_five_days")]
+    [block] = re.findall(r"<memories>.*</memories>\s+\(.*\)$", told.first, re.MULTILINE | re.DOTALL)
+    shown = ET.fromstring(block.partition("</memories>")[0] + "</memories>")  # noqa: S314  (our own)
+    assert [memory.get("name") for memory in shown] == ["door_stays_shut", "refund_takes_five_days"]
+    assert [" ".join((memory.text or "").split()) for memory in shown] == [
+        memories[str(memory.get("name"))]["content"] for memory in shown
+    ]
+    assert (memories["short_answers"]["scope"], injection["in_scope"]) == ("user", 3)
+    assert f"({injection['in_scope']} memories in scope; " in block
+
+
+def test_an_agent_that_is_corrected_is_nudged_and_saves_what_it_learned(told: Told) -> None:
+    assert "Nudge: The user seems to correct you." in told.first
+    assert "Saved memory 'refund_takes_five_days' (type=feedback, scope=project)" in told.first
+    assert "Agents saved 4 memories." in told.first
+
+
 def test_run_again_it_shows_what_stands_and_changes_nothing(told: Told) -> None:
     assert "An earlier run was here" not in told.first
     assert "An earlier run was here" in told.second
@@ -276,6 +299,9 @@ def test_run_again_it_shows_what_stands_and_changes_nothing(told: Told) -> None:
         line for line in told.second.splitlines() if re.search(r"kill -9|publishes it: |imports the folder", line)
     ] == []
     assert len(told.reviews()) == 6
+    assert [memory["revision"] for memory in members(ok(told.owner.get("/admin/memories")), "memories")] == [1] * 4
+    assert set(re.findall(r"ses_\w+", told.second)) == set(re.findall(r"ses_\w+", told.first))
+    assert re.search(r"· Wei +asked: .*The agent was given 2 memories", told.second, re.DOTALL)
     assert [len(items(told.owner.get("/admin/tokens", user_id=user_id))) for user_id in guests(told)] == [1, 1, 1]
 
 
