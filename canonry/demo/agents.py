@@ -42,7 +42,7 @@ def take_a_turn(scene: Scene) -> None:
 
 def _session(remote: Remote, project_id: str) -> str:
     """The session of an earlier run, or a new one; the key finds it."""
-    body: JsonValue = {"kind": "interactive", "project_id": project_id}
+    body: dict[str, JsonValue] = {"kind": "interactive", "project_id": project_id}
     return remote.post("/sessions", body, SessionView, key=f"demo/session/{project_id}").session_id
 
 
