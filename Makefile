@@ -33,7 +33,7 @@ up: setup
 	"$(BIN)/canonry" up $(ARGS)
 
 test: lint
-	"$(BIN)/python" -m pytest --numprocesses 2 --dist loadfile $(ARGS)
+	"$(BIN)/python" -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 test-long: setup
 	"$(BIN)/python" -m pytest -m long $(ARGS)
