@@ -30,16 +30,19 @@ class Tool:
         headers = {"Content-Type": "application/json"} | ({} if key is None else {"Idempotency-Key": key})
         return self.client.request("POST", self.path, content=sent, headers=headers)
 
-    def save(self, name: str, content: str = "content", **arguments: JsonValue) -> httpx.Response:
-        return self.call("save", **{"name": name, "content": content, "description": f"About {name}", **arguments})
+    def save(
+        self, name: str, content: str = "content", *, key: str | None = None, **arguments: JsonValue
+    ) -> httpx.Response:
+        texts: Json = {"name": name, "content": content, "description": f"About {name}"}
+        return self.send({"action": "save", **texts, **arguments}, key=key)
 
     def said(self, action: str, **arguments: JsonValue) -> tuple[Json, str]:
         """The result of a call that succeeds, and its text."""
-        return outcome(self.call(action, **arguments))
+        return outcome(self.send({"action": action, **arguments}))
 
     def saved(self, name: str, content: str = "content", **arguments: JsonValue) -> Json:
         """The record of a save that succeeds."""
-        memory = outcome(self.save(name, content, **arguments))[0]["memory"]
+        memory = outcome(self.save(name, content, key=None, **arguments))[0]["memory"]
         assert isinstance(memory, dict)
         return memory
 
