@@ -1,7 +1,8 @@
 """The processor time of a server for reading and saving a memory, against handlers written by hand (`bare_memory`).
 
 Both servers stand on one database and are asked in turns, on one connection each; what counts is the time that the
-server's process has used, whatever else the machine does.
+server's process has used, whatever else the machine does. Then follow what finding memories takes (`relevance`), and
+what becomes of searches and turns as memories become many (`memory_load`).
 """
 
 import argparse
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 import httpx
 import psutil
 
+from bench import memory_load, relevance
 from bench.measuring import MILLISECONDS, Comparison, Schedule, interleaved, table
 from canonry.embedded.ports import LOOPBACK, free_port
 from models.database import build_engine
@@ -44,6 +46,10 @@ def main() -> None:
     quick = parser.parse_args().quick
     measured = measure_requests(QUICK if quick else FULL, QUICK_REQUESTS if quick else REQUESTS)
     print(table(measured), end="\n\n", flush=True)
+    relevance.measure_relevance(relevance.QUICK if quick else relevance.FULL)
+    loaded = memory_load.QUICK if quick else memory_load.FULL
+    extent = memory_load.QUICK_EXTENT if quick else memory_load.FULL_EXTENT
+    print("\n" + table(memory_load.measure_load(loaded, extent)), end="\n\n", flush=True)
 
 
 def measure_requests(schedule: Schedule, requests: int) -> list[Comparison]:

@@ -79,7 +79,11 @@ QUICK = Plan(visible=5_000, rebuilt=500, queries=20, rebuilds=1)
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a smoke run: small, and too short to mean anything")
-    plan = QUICK if parser.parse_args().quick else FULL
+    measure_relevance(QUICK if parser.parse_args().quick else FULL)
+
+
+def measure_relevance(plan: Plan) -> None:
+    """Measure, and print each table as soon as it is there."""
     with _database() as (url, folder):
         texts = Texts(seed=1)
         large, small = new_organization_id(), new_organization_id()

@@ -10,6 +10,8 @@ from bench.lane import measure_lane
 from bench.latency import measure_latency
 from bench.measuring import Schedule
 from bench.memory import measure_requests
+from bench.memory_load import AT_MOST, measure_load
+from bench.memory_load import Extent as LoadExtent
 from bench.merging import Extent, measure_merges
 from bench.organizations import a_library
 from bench.snapshots import Served, memory, sizes, times
@@ -71,6 +73,13 @@ def test_deltas_and_snapshots_are_measured_by_size_memory_and_time(engine: Engin
 def test_requests_of_memories_are_measured_against_handlers_by_hand() -> None:
     comparisons = measure_requests(ONCE, 100)
     assert {comparison.at_most for comparison in comparisons} == {2.0}
+    assert all(min(*comparison.measured, *comparison.against) > 0 for comparison in comparisons)
+
+
+@pytest.mark.long
+def test_searches_and_turns_are_measured_by_how_many_memories_there_are() -> None:
+    comparisons = measure_load(ONCE, LoadExtent(few=20, many=200, clients=2, requests=20))
+    assert [comparison.at_most for comparison in comparisons] == [AT_MOST, AT_MOST, None, None]
     assert all(min(*comparison.measured, *comparison.against) > 0 for comparison in comparisons)
 
 
