@@ -27,6 +27,7 @@ from canonry.failures import CommandFailed, StartFailed
 from canonry.loading import BEGAN
 from canonry.logs import turn_over
 from canonry.preparation import OWNER_TOKEN, Preparation
+from canonry.readiness import index_progress
 from canonry.services import Service, load_service
 from canonry.signals import no_longer_stoppable, stoppable
 from canonry.supervisor import Part, Supervisor
@@ -258,8 +259,10 @@ def _load_service(name: str, settings: Settings, data: Path, environment: Mappin
 
 
 def _wait_until_ready(settings: Settings, parts: Sequence[Part]) -> None:
-    deadline = time.monotonic() + READY_LIMIT_S
+    deadline, progress = time.monotonic() + READY_LIMIT_S, 0.0
     while (missing := _readiness(settings)) is not None:
+        if (advanced := index_progress(missing)) > progress:  # an index of a million memories takes minutes to rebuild
+            deadline, progress = time.monotonic() + READY_LIMIT_S, advanced
         for part in parts:
             if not part.is_running():
                 raise StartFailed(f"{part.name} ended while it started:\n{log_tail(part.log)}")

@@ -2,10 +2,12 @@
 
 import pytest
 
+from canonry.diagnosis.api import api_line
 from canonry.diagnosis.database import clock_line, feed_line
 from canonry.diagnosis.folder import room_line
 from canonry.diagnosis.lines import duration, shown, size
 from models.store.installation import Session
+from tests.false_server import serving
 
 
 @pytest.mark.parametrize(
@@ -80,3 +82,13 @@ def test_durations_and_sizes_are_in_the_unit_that_says_most() -> None:
         "5 days",
     ]
     assert [size(number) for number in (0, 340_000_000, 2_100_000_000)] == ["0 MB", "340 MB", "2.1 GB"]
+
+
+def test_an_api_whose_index_is_being_rebuilt_says_how_far_it_is() -> None:
+    parts = (
+        b'"database": "up", "migrations": "up", "temporal": "up", "index": {"status": "rebuilding", "progress": 0.4}'
+    )
+    with serving(lambda _method, _body: (503, "application/problem+json", b"{" + parts + b"}")) as remote:
+        line = api_line(remote.url)
+    assert line.mark == "bad"
+    assert line.text.endswith("is not ready: index (40% rebuilt)")
