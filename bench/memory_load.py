@@ -30,6 +30,7 @@ from models.store.organizations import NewOrganization, create_organization
 from tests.stack import start_api, start_migrated_stack
 
 LIMIT_S = 60
+READY_WITHIN_S = 900
 USERS = 100
 TERMS = 8
 QUERIES = 200
@@ -154,7 +155,7 @@ def _callers(extent: Extent) -> Iterator[list[_Caller]]:
         _fill(stack.database_url, few, contents[: extent.few], users=1)
         _fill(stack.database_url, seen, contents, users=1)
         _fill(stack.database_url, spread, contents, users=USERS)
-        api = start_api(stack)
+        api = start_api(stack, ready_within_s=READY_WITHIN_S)
         closing.callback(api.stop)
         port = httpx.URL(api.url).port or 0
         yield [

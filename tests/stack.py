@@ -140,18 +140,22 @@ def _a_migrated_folder() -> Path:
     return folder
 
 
-def start_api(stack: Stack, database_url: str | None = None, **env: str) -> Service:
+def start_api(
+    stack: Stack, database_url: str | None = None, *, ready_within_s: float = READY_LIMIT_S, **env: str
+) -> Service:
     """Start `canonry api` on a free port against the stack, and return when `/readyz` is 200.
 
     Args:
         stack: whose servers it uses.
         database_url: another database of the same server (already migrated).
+        ready_within_s: how long it may take; an index of many memories takes its time.
         env: further `CANONRY_…` variables.
     """
     port = free_port()
     service = _start("api", stack, {"CANONRY_PORT": str(port)} | _database(stack, database_url) | env)
     service.url = f"http://127.0.0.1:{port}"
-    _wait(service, lambda: httpx.get(f"{service.url}/readyz", timeout=5, trust_env=False).status_code == httpx.codes.OK)
+    readyz = functools.partial(httpx.get, f"{service.url}/readyz", timeout=5, trust_env=False)
+    _wait(service, lambda: readyz().status_code == httpx.codes.OK, ready_within_s)
     return service
 
 
@@ -218,8 +222,8 @@ def _start(name: str, stack: Stack, variables: dict[str, str]) -> Service:
     return Service(name, "", child, log)
 
 
-def _wait(service: Service, ready: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + READY_LIMIT_S
+def _wait(service: Service, ready: Callable[[], bool], within_s: float = READY_LIMIT_S) -> None:
+    deadline = time.monotonic() + within_s
     while not _try(ready):
         if service.child.poll() is not None or time.monotonic() > deadline:
             service.kill()
