@@ -5,7 +5,7 @@ from api.answers import Answer, answer, document_answer
 from api.calls import Hot, Read
 from api.lookups import find_session
 from api.paging import Paging
-from api.routing import Routes
+from api.routing import Routes, always
 from models.errors import IndexNotReady
 from models.identifiers import SessionId
 from models.rules.query_text import Said, user_texts
@@ -26,6 +26,7 @@ MAX_CONTEXT_BYTES = 4 * 1024 * 1024
     answers=ContextBody,
     max_body=MAX_CONTEXT_BYTES,
     problems=(IndexNotReady,),
+    only_reads=always,
 )
 def get_context(call: Hot, session_id: str) -> Answer:
     """What an agent needs for its next turn: the memories that matter, and perhaps a nudge. It needs only `read`."""

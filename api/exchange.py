@@ -70,7 +70,8 @@ def hot_function(route: Route, incoming: Incoming) -> HotFunction:
 
 async def _answer(route: Route, incoming: Incoming) -> Response:
     if route.is_hot:
-        return (await in_thread(partial(run_hot, incoming, hot_function(route, incoming)))).response()
+        run_route = partial(run_hot, incoming, hot_function(route, incoming), route.only_reads)
+        return (await in_thread(run_route)).response()
     if route.method != "GET":
         write = cast("WriteFunction", partial(_call, route, incoming))
         run = partial(run_trial, only_reads=route.tried_by_reading) if _is_trial(route, incoming) else run_write

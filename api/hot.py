@@ -5,6 +5,7 @@ request commit one by one, unless the function says otherwise, and its connectio
 credential is looked up: where it had gone, so have all that idle, and the look-up begins again on a new one.
 """
 
+from collections.abc import Callable
 from functools import partial
 
 import psycopg
@@ -13,15 +14,25 @@ from api.answers import Answer
 from api.calls import Hot
 from api.headers import IDEMPOTENCY_KEY, bearer_secret
 from api.requests import Incoming
-from api.running import HotFunction, authenticate, once, request_key, require_admission, require_credential, retried
+from api.running import (
+    Accepted,
+    HotFunction,
+    authenticate,
+    once,
+    request_key,
+    require_admission,
+    require_credential,
+    retried,
+)
 from models.store.structured import driver_connection_of
 from models.store.tokens import Credential, find_credential_with
 
 
-def run_hot(incoming: Incoming, function: HotFunction) -> Answer:
-    """Answer a request to a hot route."""
-    keyed = incoming.method == "POST" and IDEMPOTENCY_KEY in incoming.headers
-    return retried(partial(_run_keyed if keyed else _run, incoming, function))
+def run_hot(incoming: Incoming, function: HotFunction, only_reads: Callable[[Hot], bool]) -> Answer:
+    """Answer a request to a hot route; one that `only_reads` is never answered by what its key was answered before."""
+    if incoming.method == "POST" and IDEMPOTENCY_KEY in incoming.headers:
+        return retried(partial(_run_keyed, incoming, function, only_reads))
+    return retried(partial(_run, incoming, function))
 
 
 class _Gone(psycopg.OperationalError):
@@ -54,14 +65,17 @@ def _authenticate(connection: psycopg.Connection, incoming: Incoming) -> Credent
         raise
 
 
-def _run_keyed(incoming: Incoming, function: HotFunction) -> Answer:
+def _run_keyed(incoming: Incoming, function: HotFunction, only_reads: Callable[[Hot], bool]) -> Answer:
     """Key and effect commit together, in a transaction of the engine, which keeps the keys."""
     with incoming.services.engine.begin() as connection:
         principal = authenticate(connection, incoming)
         call = Hot(incoming, principal, driver_connection_of(connection))
         request = request_key(incoming, principal)
         perform = partial(_perform, function, call)
-        answered = perform() if request is None else once(request, connection, incoming, perform)
+        if request is None:
+            answered: Answer | Accepted = perform()
+        else:
+            answered = once(request, connection, incoming, perform, only_reads=only_reads(call))
     if not isinstance(answered, Answer):
         raise AssertionError("a hot route accepts no operation")  # noqa: TRY004  (a defect, not a type)
     _tell(call)

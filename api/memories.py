@@ -5,7 +5,7 @@ from api.calls import Hot
 from api.headers import is_not_modified, must_be_new
 from api.memory_pages import answer_found, answer_list
 from api.places import envelope_of, place_in, read_name
-from api.routing import Routes
+from api.routing import Routes, always
 from models.errors import AlreadyExists, IndexNotReady, NotFound
 from models.rules.cursors import decode_cursor, encode_cursor, fingerprint_of
 from models.rules.structured_fields import MemoryInput
@@ -46,7 +46,12 @@ def list_memories(call: Hot) -> Answer:
 
 
 @routes.hot(
-    "POST", "/memories/search", accepts=SearchMemories, answers=FoundMemories, problems=(NotFound, IndexNotReady)
+    "POST",
+    "/memories/search",
+    accepts=SearchMemories,
+    answers=FoundMemories,
+    problems=(NotFound, IndexNotReady),
+    only_reads=always,
 )
 def search_memories(call: Hot) -> Answer:
     """The memories of a scope, or global ones and the caller's, that matter most to a query. It needs only `read`."""

@@ -76,6 +76,16 @@ def _unset() -> Answer:
     raise NotImplementedError
 
 
+def always(_: Hot) -> bool:
+    """For `only_reads` of a POST whatever it holds."""
+    return True
+
+
+def never(_: Hot) -> bool:
+    """For `only_reads` of a POST that changes something."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Route:
     """One route: what it takes, what it answers, and the function behind it."""
@@ -100,6 +110,7 @@ class Route:
     deprecated: bool = False
     is_hot: bool = False
     is_tool: bool = False
+    only_reads: Callable[[Hot], bool] = never
     max_body: int = MAX_BODY_BYTES
     also: int | None = None
     function: Callable[..., Answer | StoredOperation | Held | Later] = field(default=_unset)
@@ -251,12 +262,14 @@ class Routes:
         if_none_match_optional: bool = False,
         max_body: int = MAX_HOT_BODY_BYTES,
         is_tool: bool = False,
+        only_reads: Callable[[Hot], bool] = never,
     ) -> Callable[[HotHandler[P]], HotHandler[P]]:
         """What agents ask on every turn, a GET or a change: the function gets a `Hot` call (`api.hot`).
 
         `also` is a second status with the same answer (200 of what was there, beside 201); `if_none_match_optional`
         documents `If-None-Match: *` of a change (`api.headers.must_be_new`); `max_body` how many bytes
-        a body may have; `is_tool` has every refusal say so to a model too. The others are as for the other kinds.
+        a body may have; `is_tool` has every refusal say so to a model too; `only_reads` tells the POSTs that are not
+        answered by what their Idempotency-Key was answered before. The others are as for the other kinds.
         """
         return self._registered(
             Route(
@@ -274,6 +287,7 @@ class Routes:
                 if_none_match_optional=if_none_match_optional,
                 is_hot=True,
                 is_tool=is_tool,
+                only_reads=only_reads,
                 max_body=max_body,
             )
         )

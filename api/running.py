@@ -159,19 +159,25 @@ def _due(operation: StoredOperation) -> Due:
 
 
 def once(
-    request: RequestKey, connection: Connection, incoming: Incoming, perform: Callable[[], Outcome]
+    request: RequestKey,
+    connection: Connection,
+    incoming: Incoming,
+    perform: Callable[[], Outcome],
+    *,
+    only_reads: bool = False,
 ) -> Answer | Accepted:
     """Carry a key's first request out and keep its answer; answer the same request again by what was kept.
 
     Another body under the key is carried out too, and rolled back, because any other refusal comes before that one.
+    Of a request that only reads no answer is kept: the same one again is answered from what may be read by then.
     """
     known = claim_key(connection, request)
     if known is not None and known.same_body:
-        return _replay(connection, request, known)
+        return _result(perform()) if only_reads else _replay(connection, request, known)
     outcome = _try_within_savepoint(connection, perform)
     if known is not None:
         raise outcome if isinstance(outcome, Problem) else IdempotencyKeyReused("The key was used for another body.")
-    return _keep(connection, request, incoming, outcome)
+    return _keep(connection, request, incoming, outcome, only_reads=only_reads)
 
 
 def _perform(function: WriteFunction, call: Write) -> Outcome:
@@ -221,14 +227,14 @@ def _replay(connection: Connection, request: RequestKey, known: StoredAnswer) ->
 
 
 def _keep(
-    connection: Connection, request: RequestKey, incoming: Incoming, outcome: Outcome | Problem
+    connection: Connection, request: RequestKey, incoming: Incoming, outcome: Outcome | Problem, *, only_reads: bool
 ) -> Answer | Accepted:
     if isinstance(outcome, Problem):
         outcome = refusal(outcome, instance=incoming.path, request_id=incoming.request_id)
     if isinstance(outcome, StoredOperation):
         keep_operation(connection, request, outcome.operation_id)
     else:
-        body = None if outcome.secret or outcome.body is None else outcome.body.decode()
+        body = None if outcome.secret or only_reads or outcome.body is None else outcome.body.decode()
         keep_answer(connection, request, status=outcome.status, headers=outcome.headers, body=body)
     return _result(outcome)
 

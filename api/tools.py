@@ -23,11 +23,14 @@ from models.rules.envelopes import SessionFacts, session_envelope
 from models.rules.roles import Permission
 from models.schemas.common import NoParameters
 from models.schemas.tools import MemoryToolAnswer, MemoryToolCall, ToolList
-from search.documents import Gone, Indexed
 
 routes = Routes("sessions")
 
 WRITING = tuple(action for action, row in ROWS.items() if row.writes)
+
+
+def _only_reads(call: Hot) -> bool:
+    return _permission(call) == "read"
 
 
 @routes.hot("GET", "/sessions/{session_id}/tools", answers=ToolList)
@@ -46,6 +49,7 @@ def list_tools(call: Hot, session_id: str) -> Answer:
     answers=MemoryToolAnswer,
     problems=(NotFound, MemoryDisabled, ReadOnlySession, ProjectArchived, IndexNotReady),
     is_tool=True,
+    only_reads=_only_reads,
 )
 def call_memory_tool(call: Hot, session_id: str) -> Answer:
     """Call the `memory` tool: `save` and `delete` need `write`, the other actions `read`."""
@@ -65,11 +69,8 @@ def _result(call: Hot, facts: SessionFacts) -> ToolResult:
     arguments = call.body(MemoryToolCall, permission=permission).model_dump(exclude_unset=True)
     services = call.incoming.services
 
-    def tell(change: Indexed | Gone) -> None:
-        call.after_commit.append(lambda: services.index.apply([change]))
-
     actor = call.acting("tool", facts.session_id, facts.user_id)
-    scene = Scene(call.connection, services.index, facts, session_envelope(facts), actor, tell)
+    scene = Scene(call.connection, services.index, facts, session_envelope(facts), actor, call.tell_index)
     return answer_call(scene, arguments, services.settings.memory)
 
 

@@ -74,7 +74,7 @@ def _look_up(incoming: Incoming, read: Route | None) -> None:
         return
     try:
         if read.is_hot:
-            run_hot(incoming, hot_function(read, incoming))
+            run_hot(incoming, hot_function(read, incoming), read.only_reads)
         else:
             run_read(incoming, read_function(read, incoming))
     except Problem as problem:

@@ -13,7 +13,6 @@ from tests.client import (
     a_person,
     a_project,
     an_organization,
-    items,
     ok,
     problem,
     refused_fields,
@@ -323,12 +322,20 @@ def test_with_the_lever_off_nothing_is_given_and_nothing_recorded(agent: Client)
     assert names_of(turn(agent, session_id, "alpha")) == ["alpha"]
 
 
-def test_a_repeated_key_answers_the_same_turn(agent: Client) -> None:
-    session_id = an_open_session(agent)
-    first, again = (agent.post(f"/sessions/{session_id}/context", says("alpha"), key="turn-1") for _ in range(2))
-    assert ok(again) == ok(first)
-    assert again.headers["Idempotency-Replayed"] == "true"
-    assert len(items(agent.get(f"/sessions/{session_id}/injections"))) == 1
+def test_a_repeated_key_is_answered_from_what_may_be_read_by_then(agent: Client) -> None:
+    workstream_id = a_workstream(agent)
+    session_id = an_open_session(agent, workstream_id=workstream_id)
+    path = f"/sessions/{session_id}/context"
+    saves(agent, session_id, "alpha", "Of alpha.", scope="user")
+    saves(agent, session_id, "alphabet", "More of alpha.", scope="user")
+    assert len(names_of(ok(agent.post(path, says("alpha"), key="k")))) == 2
+    ok(agent.delete("/memories/alpha?scope=user"))
+    again = agent.post(path, says("alpha"), key="k")
+    assert names_of(ok(again)) == ["alphabet"]
+    assert "Idempotency-Replayed" not in again.headers
+    ok(agent.patch(f"/workstreams/{workstream_id}", {"memory_enabled": False}, version=1))
+    assert ok(agent.post(path, says("alpha"), key="k")) == NOTHING
+    problem(agent.post(path, says("beta"), key="k"), 422, "idempotency_key_reused")
 
 
 def test_who_opened_a_session_for_a_guest_takes_turns_in_what_the_guest_sees(api: Client) -> None:

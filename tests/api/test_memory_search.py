@@ -49,6 +49,18 @@ def test_the_best_come_first_with_their_scores_and_as_they_are_stored(api: Clien
     assert first["score"] > second["score"] > 0
 
 
+def test_a_repeated_key_finds_what_may_be_read_by_then(api: Client) -> None:
+    owner = an_organization(api).owner
+    saved(owner, "kept", "A lighthouse.")
+    saved(owner, "removed", "Another lighthouse.")
+    path, body = "/memories/search", {"query": "lighthouse"}
+    assert ok(owner.post(path, body, key="k"))["total"] == 2
+    ok(owner.delete("/memories/removed"))
+    again = owner.post(path, body, key="k")
+    assert (names(ok(again)), again.headers.get("Idempotency-Replayed")) == (["kept"], None)
+    problem(owner.post(path, {"query": "beacon"}, key="k"), 422, "idempotency_key_reused")
+
+
 def test_what_was_saved_changed_or_deleted_is_so_for_the_next_search(api: Client) -> None:
     owner = an_organization(api).owner
     for number in range(5):

@@ -6,6 +6,7 @@ from pydantic import JsonValue
 from models.errors import JsonObject
 from tests.client import (
     Client,
+    Json,
     a_member,
     a_person,
     a_project,
@@ -401,9 +402,31 @@ def test_a_save_that_is_sent_again_under_its_key_happened_once(tool: Tool) -> No
     assert isinstance(record, dict)
     assert record["revision"] == 1
     assert tool.names("search", query="key") == ["key"]
-    missed = tool.call("get", key="k2", name="nothing")
-    repeated = tool.call("get", key="k2", name="nothing")
-    assert refusal(missed, 404, "not_found") == refusal(repeated, 404, "not_found")
+
+
+@pytest.mark.parametrize("arguments", [{"action": "get", "name": "key"}, {"action": "search", "query": "key"}])
+def test_a_read_that_is_sent_again_under_its_key_tells_what_may_be_read_by_then(tool: Tool, arguments: Json) -> None:
+    tool.saved("key", "before")
+    assert "before" in outcome(tool.send(arguments, key="k"))[1]
+    tool.saved("key", "after")
+    again = tool.send(arguments, key="k")
+    assert "after" in outcome(again)[1]
+    assert "Idempotency-Replayed" not in again.headers
+    refusal(tool.call("list", key="k"), 422, "idempotency_key_reused")
+
+
+def test_a_list_that_is_sent_again_under_its_key_tells_what_may_be_read_by_then(tool: Tool) -> None:
+    assert outcome(tool.call("list", key="k"))[1] == "No memories found."
+    tool.saved("key")
+    assert "key" in outcome(tool.call("list", key="k"))[1]
+
+
+def test_a_deletion_that_is_sent_again_under_its_key_happened_once(tool: Tool) -> None:
+    tool.saved("key")
+    first = tool.call("delete", key="k", name="key")
+    tool.saved("key", "again")
+    assert tool.call("delete", key="k", name="key").json() == first.json()
+    assert tool.names("list") == ["key"]
 
 
 def test_a_session_lists_its_tools(api: Client) -> None:
