@@ -144,7 +144,7 @@ class Settings(BaseSettings):
         default=3_600, ge=60, le=604_800, description="how often a worker has what is past retention removed"
     )
 
-    # An index follows the feed and should never differ; comparing reads ids alone, a million in some seconds.
+    # An index follows the feed and should never differ; comparing reads ids and revisions alone.
     reindex_interval_s: float = Field(
         default=21_600, ge=60, le=604_800, description="how often every search index is compared with the database"
     )
