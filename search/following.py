@@ -67,7 +67,6 @@ class Follower:
         self._read_at = self._committed_at = self._stored_at = 0.0
         self._stored_clock = NOTHING_STORED
         self._stop = threading.Event()
-        self._rebuild: threading.Event | None = None
 
     def run(self) -> None:
         """Follow until `stop`; a database that does not answer is asked again, and says so once."""
@@ -91,19 +90,10 @@ class Follower:
         """End the loop soon, after writing down what it knows."""
         self._stop.set()
 
-    def rebuild(self) -> threading.Event:
-        """Have everything read and analyzed again, while the index of now answers; the event is set when it is done."""
-        self._rebuild = self._rebuild or threading.Event()
-        return self._rebuild
-
     def _follow(self, connection: psycopg.Connection) -> None:
         while not self._stop.is_set():
             if self._is_to_begin(connection):
                 self._begin(connection)
-            elif self._rebuild is not None:
-                self._build(connection)
-                self._rebuild.set()
-                self._rebuild = None
             self._catch_up(connection)
             self._commit()
             self._store()
@@ -117,8 +107,12 @@ class Follower:
         return time.time() - self._read_at > PAUSE_S and not reaches_back_to(connection, self._position)
 
     def _begin(self, connection: psycopg.Connection) -> None:
-        """Serve what is on disk and what changed since; if that cannot be told, read everything."""
-        stored = None if self._folder is None or self._index.state.ready else index_file.read(self._folder)
+        """Serve what is on disk and what changed since; if that cannot be told, read everything.
+
+        What it served so far may lack whatever the feed no longer tells, and is withdrawn first.
+        """
+        self._index.withdraw()
+        stored = None if self._folder is None else index_file.read(self._folder)
         if stored is None or not reaches_back_to(connection, stored.position):
             self._build(connection)
             return

@@ -47,13 +47,14 @@ class MemoryIndex:
         self._preparing: Corpus | None = None
         self._proposals: Proposals | None = None
         self._progress = 0.0
+        self._reached = 0
         self._applied = self._latest = 0
 
     @property
     def revision(self) -> int:
         """Grows with every change that is indexed, across restarts too."""
         corpus = self._serving or self._preparing
-        return 0 if corpus is None else corpus.clock
+        return self._reached if corpus is None else max(self._reached, corpus.clock)
 
     @property
     def state(self) -> IndexState:
@@ -165,7 +166,16 @@ class MemoryIndex:
     def serve(self) -> None:
         """Answer from the corpus that was prepared, which is complete."""
         with self._lock:
+            if self._preparing is not None:
+                self._preparing.clock = max(self._preparing.clock, self.revision)
             self._serving, self._preparing, self._proposals = self._preparing, None, None
+
+    def withdraw(self) -> None:
+        """Answer nothing until another corpus is prepared: what changed since cannot be told."""
+        with self._lock:
+            self._reached = self.revision
+            self._serving = self._preparing = self._proposals = None
+            self._progress = 0.0
 
     def note(self, *, applied: int = 0, latest: int = 0) -> None:
         """Record the number of the last event that is taken in, or of the last there is; neither goes back."""

@@ -9,12 +9,17 @@ import pytest
 from sqlalchemy import Engine
 
 from models.errors import IndexNotReady
-from models.identifiers import StructuredMemoryId
 from models.rules.visibility import Envelope
-from models.store.structured_feed import current_position, reaches_back_to, read_changes
+from models.store.structured_feed import (
+    FeedPosition,
+    MemoryText,
+    current_position,
+    reaches_back_to,
+    read_changes,
+    read_page,
+)
 from models.store.structured_removals import delete_memory, restore_memory
 from search.corpus import Corpus
-from search.documents import Gone
 from search.index_file import FILE, read
 from search.memory_index import MemoryIndex
 from search.relevance import count_in_scope, find
@@ -168,21 +173,32 @@ def test_two_indexes_on_one_database_find_each_others_saves(place: Somewhere, co
         assert wait_until(lambda: found(other, place, [GLOBAL], "harbour") == [first.memory_id]) < 1
 
 
-def test_a_rebuild_answers_from_the_index_of_before_until_it_is_done(
-    place: Somewhere, connection: psycopg.Connection
+def test_an_index_that_the_feed_no_longer_tells_what_changed_answers_nothing_until_it_is_built_anew(
+    place: Somewhere, connection: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = saved(connection, place, memory=a_memory(content="The harbour.")).record
     index = MemoryIndex()
     follower = a_follower(place, index)
+    building, reading = threading.Event(), threading.Event()
     with running(follower):
         wait_until(lambda: index.state.ready)
         before = index.revision
-        index.apply([Gone(place.org_id, StructuredMemoryId(memory.memory_id), 99)])  # as a defect might
-        done = follower.rebuild()
-        while not done.wait(0.001):
-            assert index.state.ready
+
+        def held(*arguments: object) -> list[MemoryText]:
+            building.set()
+            assert reading.wait(20)
+            return read_page(*arguments)  # type: ignore[arg-type]  # as it was called
+
+        monkeypatch.setattr("search.following.read_page", held)
+        follower._position = FeedPosition("another life of the database", "1:1:")
+        assert building.wait(20)
+        with pytest.raises(IndexNotReady):
+            index.rank(everything(place), "harbour", k=5)
+        assert index.revision >= before
+        reading.set()
+        wait_until(lambda: index.state.ready)
         assert found(index, place, [GLOBAL], "harbour") == [memory.memory_id]
-        assert index.revision > before
+        assert index.revision >= before
 
 
 def test_while_the_index_is_built_small_envelopes_are_scored_from_postgres(
