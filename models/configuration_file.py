@@ -19,7 +19,7 @@ def read_configuration(path: Path, *, required: bool) -> Mapping[str, object]:
     """
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         if required:
             raise ConfigurationFileError(f"{path}: there is no such file") from None
         return {}

@@ -1,18 +1,15 @@
 """What happens between a command's acceptance and its transaction is judged in the transaction (publication.md §6)."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import pytest
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Engine, text
 
 from tests.client import (
     Client,
     Json,
-    Organization,
     a_person,
     ok,
 )
+from tests.held_lane import a_held_lane
 from tests.proposals import (
     a_draft,
     a_place,
@@ -26,17 +23,6 @@ from tests.proposals import (
 )
 
 pytestmark = pytest.mark.usefixtures("worker")
-
-
-@contextmanager
-def a_held_lane(engine: Engine, organization: Organization) -> Iterator[Connection]:
-    """Commands of the organization are accepted and none is carried out, as if somebody held its coordination row."""
-    with engine.begin() as connection:
-        connection.execute(
-            text("select 1 from organization_refs where org_id = :org_id for no key update"),
-            {"org_id": organization.organization_id},
-        )
-        yield connection
 
 
 def test_every_command_is_accepted_whatever_becomes_of_it(api: Client, engine: Engine) -> None:

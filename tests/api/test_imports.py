@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from sqlalchemy import Engine
 
 from tests.client import (
     Client,
@@ -15,6 +16,7 @@ from tests.client import (
     problem,
     refused_fields,
 )
+from tests.held_lane import a_held_lane
 from tests.imports_over_http import a_file, an_import, carried_out, path_of, reported, stage, staged_files
 from tests.proposals import a_place, all_items, creates, inside, published
 
@@ -282,11 +284,12 @@ def test_what_was_staged_can_be_taken_back_from_a_project_that_takes_no_writes(a
     assert organization.owner.delete(path_of(made)).status_code == 204
 
 
-def test_an_import_that_was_started_cannot_be_taken_back(api: Client) -> None:
+def test_an_import_that_was_started_cannot_be_taken_back(api: Client, engine: Engine) -> None:
     organization, project_id = a_place(api)
     made = an_import(organization.owner, project_id)
-    operation = ok(organization.owner.post(f"{path_of(made)}/start", {}), 202)
-    document = problem(organization.owner.delete(path_of(made)), 409, "operation_in_progress")
+    with a_held_lane(engine, organization):
+        operation = ok(organization.owner.post(f"{path_of(made)}/start", {}), 202)
+        document = problem(organization.owner.delete(path_of(made)), 409, "operation_in_progress")
     assert document["operation_id"] == operation["operation_id"]
 
 

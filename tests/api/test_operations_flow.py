@@ -82,7 +82,7 @@ def test_a_refusal_is_the_operations_problem_and_the_answer_of_who_waits(api: Cl
     assert (operation["status"], operation["result"]) == ("failed", None)
     stored = inside(operation, "problem")
     assert stored == {name: document[name] for name in stored}
-    assert set(document) - set(stored) == {"instance", "request_id"}
+    assert set(document) - set(stored) == {"error", "instance", "request_id"}
 
 
 @pytest.mark.parametrize("preference", ["wait=0", "wait=-1", "wait=soon", "respond-async", "wait"])

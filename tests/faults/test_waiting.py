@@ -78,7 +78,7 @@ async def _wait_beside(
 
     async with Crowd(organization.owner) as crowd:
         assert set(await before.answers(crowd)) == {200}
-        at_most = Settings().api_pool_size + 1
+        at_most = Settings().api_pool_size + 2  # the pool's, the listener's, and that of the search index
         assert await count(OPEN_CONNECTIONS) <= at_most
         waits = [asyncio.create_task(_wait(crowd, review)) for review in reviews]
         while await count(ACCEPTED) < len(reviews):  # noqa: ASYNC110  (the database tells nobody)
