@@ -23,8 +23,10 @@ from search.memory_index import MemoryIndex
 TURN_S = 10.0
 """A third of what an activity may take: what it did not come to is left to the next turn."""
 
-PAGE = 5_000
-READ_AT_ONCE = 200
+PAGE = 1_000
+"""Compared between two looks at the clock: even if all have to be analyzed, and are long, that takes seconds."""
+
+READ_AT_ONCE = 100
 
 
 class ReindexActivities:
@@ -55,14 +57,16 @@ class ReindexActivities:
         indexed = indexed_revisions(self._index, after, until)
         if indexed is None:
             return turn.model_copy(update={"ready": False, "finished": True})
-        changes = list(_differences(connection, stored, indexed))
-        self._index.apply(changes)
-        removed = sum(isinstance(change, Gone) for change in changes)
+        added = removed = 0
+        for change in _differences(connection, stored, indexed):
+            self._index.apply([change])
+            removed += isinstance(change, Gone)
+            added += isinstance(change, Indexed)
         return RepairTurn(
             after_org_id=until.org_id if until else turn.after_org_id,
             after_memory_id=until.memory_id if until else turn.after_memory_id,
             compared=turn.compared + len(stored),
-            added=turn.added + len(changes) - removed,
+            added=turn.added + added,
             removed=turn.removed + removed,
             finished=until is None,
         )
