@@ -25,7 +25,7 @@ DELETE: Mapping[Scope, str] = {
         select m.*, greatest(clock_timestamp(), m.updated) as now from owner, structured_memories m
         where {AT_PLACE} and m.name = %(name)s and m.deleted_at is null
           and (%(memory_id)s::text is null or m.memory_id = %(memory_id)s)
-          and (%(if_match)s::integer is null or m.revision = %(if_match)s)
+          and (%(if_match)s::bigint is null or m.revision = %(if_match)s)
         for no key update of m
     ), changed as (
         update structured_memories m

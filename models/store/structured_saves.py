@@ -24,6 +24,7 @@ from models.store.structured_writing import (
     present_revision,
     stale,
     why_not_written,
+    without_owner,
 )
 
 
@@ -52,7 +53,7 @@ SAVE: Mapping[Scope, str] = {
         select %(org_id)s, %(scope)s, %(scope_id)s, %(name)s, %(memory_id)s, {NEW_TYPE}, %(description)s, %(content)s,
                o.now, o.now, 1, %(user_id)s, %(user_id)s, {_hash(NEW_TYPE)}
         from (select clock_timestamp() as now from owner) o
-        where %(if_match)s::integer is null or exists (
+        where %(if_match)s::bigint is null or exists (
             select from structured_memories m where {AT_PLACE} and m.name = %(name)s and m.deleted_at is null
         )
         on conflict (org_id, scope, scope_id, name) do update
@@ -69,7 +70,7 @@ SAVE: Mapping[Scope, str] = {
             content_hash = {_hash(KEPT_TYPE)},
             replaced_hash = case when m.deleted_at is null then m.content_hash end,
             deleted_at = null
-        where (%(if_match)s::integer is null or m.deleted_at is null and m.revision = %(if_match)s)
+        where (%(if_match)s::bigint is null or m.deleted_at is null and m.revision = %(if_match)s)
           and (not %(must_be_new)s or m.deleted_at is not null)
         returning m.*
     ), told_of as (
@@ -145,9 +146,10 @@ def save_memory(
 
 
 def _why_not_saved(connection: psycopg.Connection, place: Place, names: Names) -> Problem:
+    """What kept the statement from writing; what is there now may be another state already."""
     if problem := why_not_written(connection, place, names):
         return problem
     actual = present_revision(connection, names)
-    if names["must_be_new"] and actual is not None:
+    if names["must_be_new"]:
         return PreconditionFailed(f"Memory '{names['name']}' exists.", expected=None, actual=actual)
-    return stale(names, actual)
+    return without_owner(place) if names["if_match"] is None else stale(names, actual)

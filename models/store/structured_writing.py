@@ -127,8 +127,11 @@ def stale(names: Names, actual: int | None) -> Problem:
 
 def why_not_written(connection: psycopg.Connection, place: Place, names: Names) -> Problem | None:
     """Why the statement found no owner to write for; None if there is one."""
-    if connection.execute(OWNERS[place.scope], names).fetchone() is not None:
-        return None
+    return without_owner(place) if connection.execute(OWNERS[place.scope], names).fetchone() is None else None
+
+
+def without_owner(place: Place) -> Problem:
+    """The refusal of a write that found no owner of its scope."""
     if place.scope == "global":
         return Forbidden("Only owners and admins write global memories here.")
     return NotFound(f"There is no such {'workstream' if place.scope == 'workstream' else 'user'}.")

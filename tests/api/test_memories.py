@@ -342,6 +342,16 @@ def test_global_memories_are_written_by_whom_the_policy_names(api: Client) -> No
     ok(organization.owner.post("/memories", A_MEMORY))
 
 
+@pytest.mark.parametrize("version", [2_147_483_648, 10**18 - 1])
+def test_a_revision_beyond_every_stored_one_is_stale(api: Client, version: int) -> None:
+    owner = an_organization(api).owner
+    ok(owner.post("/memories", A_MEMORY), 201)
+    stale = owner.post("/memories", A_MEMORY, headers={"If-Match": f'"{version}"'})
+    problem(stale, 412, "precondition_failed")
+    problem(owner.delete(at("a_name"), version=version), 412, "precondition_failed")
+    assert ok(owner.get(at("a_name")))["revision"] == 1
+
+
 def test_a_save_with_a_key_happens_once(api: Client) -> None:
     owner = an_organization(api).owner
     first = owner.post("/memories", A_MEMORY, key="k")

@@ -3,15 +3,16 @@
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 
 import psycopg
 import pytest
+from psycopg.rows import TupleRow
 from sqlalchemy import Engine, text
 
-from models.errors import AlreadyExists, NotFound, PreconditionFailed, Problem
+from models.errors import AlreadyExists, Forbidden, NotFound, PreconditionFailed, Problem
 from models.identifiers import ProjectId
 from models.rules.visibility import Place
 from models.store.locks import lock_access
@@ -20,7 +21,7 @@ from models.store.structured_history import read_history
 from models.store.structured_removals import delete_memory, restore_memory
 from models.store.structured_saves import Saved
 from tests.racing import together
-from tests.rows import Somewhere, a_member, acting, an_organization, fetch
+from tests.rows import Somewhere, a_member, acting, an_organization, execute, fetch, refused
 from tests.structured import GLOBAL, a_connection, a_memory, an_actor, of_project, saved, seeing
 
 WRITERS = 32
@@ -102,6 +103,40 @@ def test_of_first_saves_that_must_be_new_one_wins(place: Somewhere) -> None:
             save = partial(saved, place=place, memory=a_memory(f"name_{number}"), must_be_new=True)
             made = together(*(partial(attempted, partial(save, own)) for own in (one, two)))
             assert sorted(type(answer).__name__ for answer in made) == ["PreconditionFailed", "Saved"]
+
+
+def then(connection: psycopg.Connection, monkeypatch: pytest.MonkeyPatch, happens: Callable[[], object]) -> None:
+    """Have something happen between a connection's next statement and the one that follows."""
+    execute = connection.execute
+
+    def once(statement: str, names: Mapping[str, object]) -> psycopg.Cursor[TupleRow]:
+        monkeypatch.setattr(connection, "execute", execute)
+        found = execute(statement, names)
+        happens()
+        return found
+
+    monkeypatch.setattr(connection, "execute", once)
+
+
+def test_a_save_that_must_be_new_is_refused_though_what_it_met_is_deleted_at_once(
+    place: Somewhere, connection: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved(connection, place)
+    with a_connection(place) as other:
+        then(connection, monkeypatch, partial(deletion, place, other))
+        problem = refused(partial(saved, connection, place, must_be_new=True))
+    assert (problem.code, problem.context) == ("precondition_failed", {"expected": None, "actual": None})
+
+
+def test_a_save_that_might_not_write_is_refused_though_it_may_at_once(
+    place: Somewhere, connection: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    member = a_member(place)
+    policy = "update organizations set global_write = :who where org_id = :o"
+    execute(place, policy, who="admin")
+    then(connection, monkeypatch, partial(execute, place, policy, who="member"))
+    assert isinstance(refused(partial(saved, connection, place, actor=member)), Forbidden)
+    assert isinstance(saved(connection, place, actor=member), Saved)
 
 
 def test_of_saves_that_name_one_revision_one_wins(place: Somewhere) -> None:
