@@ -5,23 +5,20 @@ in it. All texts have one word in common: a search for that shows everything tha
 """
 
 import itertools
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import httpx
 from pydantic import JsonValue
 from sqlalchemy import Engine
 
 from models.rules.roles import PERMISSIONS
 from models.store.organizations import create_organization
 from tests.client import Client, Json, Organization, a_name, a_person, a_project, a_token, ok
-from tests.memory_model import FORBIDDEN, Caller, Found, MemoryModel, ModelSession, Outcome, Refusal
+from tests.memory_answers import compared, found_by_route, found_by_tool, left_out_of, members_of, refusal_of, rows_of
+from tests.memory_model import FORBIDDEN, Caller, Found, MemoryModel, ModelSession, Outcome
 from tests.sessions import a_session, a_workstream
 
 WORD = "ember"
-MARK = re.compile(r"mark\d+x")
-ELSEWHERE = re.compile(r"it exists in scopes? (.*): retry with")
 
 _numbers = itertools.count(1)
 
@@ -61,8 +58,8 @@ class Play:
         if scope is not None:
             arguments["scope"] = scope
         response = self.rest[session.opened_by].post(f"/sessions/{session.session_id}/tools/memory", arguments)
-        seen = _refusal(response) or _of_tool(ok(response)["result"])
-        return _compared(response, seen, expected, session, action, scope, name)
+        seen = refusal_of(response) or found_by_tool(ok(response)["result"])
+        return compared(response, seen, expected, session, action, scope, name)
 
     def turn(self, session: ModelSession) -> Outcome:
         """Ask what a turn is given."""
@@ -72,7 +69,7 @@ class Play:
         given = ok(response)
         assert given["in_scope"] == len(expected.rows), (session, given)
         assert given["enabled"] == (session.workstream not in self.model.without_memory)
-        return _compared(response, Found(_rows(given), _left_out(given)), expected, session)
+        return compared(response, Found(rows_of(given), left_out_of(given)), expected, session)
 
     def ask(
         self, caller: Caller, verb: str, scope: str | None = None, scope_id: str | None = None, name: str = "note"
@@ -89,8 +86,8 @@ class Play:
         else:
             method, path = _ROUTES[verb]
             response = client.request(method, path.format(name=name), query=where)
-        seen = _refusal(response) or _of_rest(verb, response)
-        return _compared(response, seen, expected, caller, verb, scope, scope_id, name)
+        seen = refusal_of(response) or found_by_route(verb, response)
+        return compared(response, seen, expected, caller, verb, scope, scope_id, name)
 
     def administer(self) -> None:
         """Whoever may `admin.memories` sees exactly what there is, by list and by search, and nobody else anything."""
@@ -99,12 +96,16 @@ class Play:
             ("/admin/memories/search", {"q": WORD, "limit": "50"}),
         )
         for path, query in asked:
-            shown = _members(ok(self.administrator.request("GET", path, query=query)))
+            shown = members_of(ok(self.administrator.request("GET", path, query=query)))
             found = {tuple(str(row[part]) for part in ("scope", "scope_id", "name", "description")) for row in shown}
             expected = self.model.all_rows()
             assert found == expected if len(expected) <= len(shown) else found < expected
             for client in self.rest.values():
-                assert _refusal(client.request("GET", path, query=query)) == FORBIDDEN
+                assert refusal_of(client.request("GET", path, query=query)) == FORBIDDEN
+
+    def memory_ids(self) -> list[str]:
+        """Of all that the organization has."""
+        return [str(row["memory_id"]) for row in members_of(ok(self.administrator.get("/admin/memories")))]
 
     # What it happens in
 
@@ -223,62 +224,6 @@ def _description(mark: str) -> str:
 
 def _texts(mark: str) -> Json:
     return {"description": _description(mark), "content": f"{WORD} {mark}"}
-
-
-def _compared(response: httpx.Response, seen: Outcome, expected: Outcome, *asked: object) -> Outcome:
-    assert seen == expected, f"{asked}: {seen} instead of {expected}: {response.text}"
-    shown = {mark for row in expected.rows for mark in MARK.findall(row[2])} if isinstance(expected, Found) else set()
-    leaked = set(MARK.findall(response.text)) - shown
-    assert not leaked, f"{asked}: {leaked} in {response.text}"
-    return seen
-
-
-def _refusal(response: httpx.Response) -> Refusal | None:
-    if response.is_success:
-        return None
-    document = response.json()
-    assert document["status"] == response.status_code
-    pointed = ELSEWHERE.search(str(document["detail"]))
-    return Refusal(response.status_code, document["code"], tuple(re.findall(r"'(\w+)'", pointed[1])) if pointed else ())
-
-
-def _of_tool(result: JsonValue) -> Found:
-    assert isinstance(result, dict)
-    if result.get("status") == "deleted":
-        return Found()
-    if "total" in result:
-        rows = _rows(result)
-        assert result["total"] == len(rows)
-        return Found(rows, _left_out(result))
-    return Found(_rows({"memories": [result["memory"]]}))
-
-
-def _of_rest(verb: str, response: httpx.Response) -> Found:
-    body: Json = response.json()
-    if verb in ("list", "search"):
-        assert body["total"] == len(_rows(body))
-        return Found(_rows(body))
-    if verb == "delete":
-        return Found()
-    if verb != "history":
-        return Found(_rows({"memories": [body]}))
-    scope = response.request.url.params.get("scope", "global")
-    told = [row for row in _members(body, "items") if row["event"] != "deleted"]
-    return Found(frozenset((scope, str(row["name"]), str(row["description"])) for row in told))
-
-
-def _rows(body: Json) -> frozenset[tuple[str, str, str]]:
-    return frozenset((str(row["scope"]), str(row["name"]), str(row["description"])) for row in _members(body))
-
-
-def _left_out(body: Json) -> tuple[tuple[str, str], ...]:
-    return tuple((str(each["scope"]), str(each["code"])) for each in _members(body, "unavailable"))
-
-
-def _members(body: Json, name: str = "memories") -> list[Json]:
-    listed = body[name]
-    assert isinstance(listed, list)
-    return [each for each in listed if isinstance(each, dict)]
 
 
 def _text(value: JsonValue) -> str | None:

@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 from sqlalchemy import Engine
 
-from tests.client import Client, Json, problem
+from tests.client import Client, Json, ok, problem
 from tests.memory_model import GLOBAL, SCOPES, Caller, ModelSession
 from tests.memory_play import Play, a_play
 
@@ -150,3 +150,22 @@ def test_where_only_administrators_write_global_memories_nobody_else_does_by_any
         for verb, name in product(("save", "delete", "restore"), ("note", "mine")):
             play.ask(Caller(user), verb, name=name)
     play.administer()
+
+
+def test_an_administrator_reads_and_deletes_what_the_organization_has_and_nothing_else(
+    api: Client, engine: Engine
+) -> None:
+    play, stranger = a_peopled_play(api, engine), a_peopled_play(api, engine)
+    for memory_id in stranger.memory_ids():
+        for method, client in product(("GET", "DELETE"), (play.administrator, *play.rest.values())):
+            problem(client.request(method, f"/admin/memories/{memory_id}"), 404, "not_found")
+    for memory_id in play.memory_ids():
+        for method, client in product(("GET", "DELETE"), play.rest.values()):
+            problem(client.request(method, f"/admin/memories/{memory_id}"), 403, "forbidden")
+        ok(play.administrator.get(f"/admin/memories/{memory_id}"))
+        ok(play.administrator.delete(f"/admin/memories/{memory_id}"))
+    play.model.rows.clear()
+    play.administer()
+    for session in play.sessions:
+        play.turn(session)
+    stranger.administer()
