@@ -7,7 +7,7 @@ from api.memory_pages import answer_found, answer_list
 from api.places import envelope_of, place_in, read_name
 from api.routing import Routes, always
 from models.errors import AlreadyExists, IndexNotReady, NotFound
-from models.rules.cursors import decode_cursor, encode_cursor, fingerprint_of
+from models.rules.cursors import decode_cursor, encode_cursor, fingerprint_of, read_number
 from models.rules.structured_fields import MemoryInput
 from models.rules.visibility import Envelope, Place
 from models.schemas.common import Page
@@ -130,7 +130,7 @@ def list_memory_revisions(call: Hot, name: str) -> Answer:
     name = read_name(call, name)
     place = place_in(call, query.scope, query.scope_id)
     fingerprint = fingerprint_of(["history", envelope.org_id, place.scope, place.scope_id, name])
-    before = None if query.cursor is None else _revision(query.cursor, fingerprint)
+    before = None if query.cursor is None else read_number(*decode_cursor(query.cursor, fingerprint, parts=1))
     found = read_history(call.connection, envelope, place, name, limit=query.limit + 1, before=before)
     if not found and before is None:
         raise NotFound(f"Memory '{name}' not found")
@@ -170,7 +170,3 @@ def _answer(record: MemoryRecord, *, status: int = 200) -> Answer:
 
 def _places(call: Hot, envelope: Envelope, scope: RestScope | None, scope_id: str | None) -> tuple[Place, ...]:
     return envelope.readable if scope is None else (place_in(call, scope, scope_id),)
-
-
-def _revision(cursor: str, fingerprint: str) -> int:
-    return int(decode_cursor(cursor, fingerprint, parts=1)[0])

@@ -3,10 +3,8 @@
 from datetime import datetime
 
 from api.paging import Paging
-from models.errors import InvalidRequest
+from models.rules.cursors import read_moment, read_number
 from models.rules.hashes import instant
-
-MAX_DIGITS = 9
 
 
 def moment_of(at: datetime, resource_id: str) -> tuple[str, str]:
@@ -23,13 +21,7 @@ def after_moment(paging: Paging) -> tuple[datetime, str] | None:
     if paging.after is None:
         return None
     at, resource_id = paging.after
-    try:
-        moment = datetime.fromisoformat(at)
-    except ValueError:
-        raise InvalidRequest.of("cursor", "malformed") from None
-    if moment.tzinfo is None:
-        raise InvalidRequest.of("cursor", "malformed")
-    return moment, resource_id
+    return read_moment(at), resource_id
 
 
 def after_version(paging: Paging) -> int | None:
@@ -38,9 +30,4 @@ def after_version(paging: Paging) -> int | None:
     Raises:
         InvalidRequest: the cursor is none of ours.
     """
-    version = paging.after_id
-    if version is None:
-        return None
-    if not (version.isascii() and version.isdecimal() and len(version) <= MAX_DIGITS):
-        raise InvalidRequest.of("cursor", "malformed")
-    return int(version)
+    return None if paging.after_id is None else read_number(paging.after_id)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 
 import psycopg
 
@@ -17,23 +16,14 @@ from activities.memory_tool.texts import (
     saved_text,
     with_other_places,
 )
-from models.errors import InvalidRequest, JsonObject, JsonValue, NotFound, Problem, ReadOnlySession
-from models.rules.cursors import decode_cursor, encode_cursor, fingerprint_of
+from models.errors import JsonObject, JsonValue, NotFound, Problem, ReadOnlySession
 from models.rules.envelopes import SessionFacts, session_envelope
 from models.rules.snippets import snippet
 from models.rules.targets import Verb, inherited_scope, target_of
 from models.rules.visibility import Envelope, Place, Scope
 from models.store.sessions import read_session_facts
-from models.store.structured import (
-    Actor,
-    After,
-    MemoryRecord,
-    count_memories,
-    instant_of,
-    list_memories,
-    read_memory,
-    scopes_holding,
-)
+from models.store.structured import Actor, MemoryRecord, instant_of, read_memory, scopes_holding
+from models.store.structured_pages import read_page
 from models.store.structured_removals import delete_memory
 from models.store.structured_saves import save_memory
 from search.analysis import query_terms
@@ -139,19 +129,18 @@ def _search(scene: Scene, command: Search) -> Said:
 
 def _list(scene: Scene, command: List) -> Said:
     places = _places(scene, command.scope)
-    fingerprint = fingerprint_of(["memory", scene.facts.org_id, scene.facts.session_id, command.type, command.scope])
-    after = None if command.cursor is None else _position(decode_cursor(command.cursor, fingerprint, parts=2))
-    page = list_memories(
-        scene.connection, scene.envelope, places=places, type=command.type, limit=command.limit + 1, after=after
+    page = read_page(
+        scene.connection,
+        scene.envelope,
+        places=places,
+        asked=["session", scene.facts.session_id, command.scope],
+        type=command.type,
+        limit=command.limit,
+        cursor=command.cursor,
     )
-    total = count_memories(scene.connection, scene.envelope, places=places, type=command.type)
-    shown = page[: command.limit]
-    cursor: str | None = None
-    if len(page) > command.limit:
-        cursor = encode_cursor(fingerprint, [instant_of(shown[-1].updated), shown[-1].memory_id])
-    memories: list[JsonValue] = [{**_row(record), "updated": instant_of(record.updated)} for record in shown]
-    answered: JsonObject = {"memories": memories, "total": total, "next_cursor": cursor}
-    return _spanning(answered, [row_line(record) for record in shown], _unavailable(scene, command.scope))
+    memories: list[JsonValue] = [{**_row(record), "updated": instant_of(record.updated)} for record in page.memories]
+    answered: JsonObject = {"memories": memories, "total": page.total, "next_cursor": page.next_cursor}
+    return _spanning(answered, [row_line(record) for record in page.memories], _unavailable(scene, command.scope))
 
 
 def _target(scene: Scene, scope: Scope | None, name: str, verb: Verb) -> Place:
@@ -204,10 +193,3 @@ def _row(record: MemoryRecord) -> JsonObject:
         "name": record.name,
         "description": record.description,
     }
-
-
-def _position(parts: list[str]) -> After:
-    try:
-        return After(datetime.fromisoformat(parts[0]), parts[1])
-    except ValueError:
-        raise InvalidRequest.of("cursor", "malformed") from None

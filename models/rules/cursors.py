@@ -6,11 +6,14 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
+from datetime import datetime
 
 from models.errors import InvalidRequest
 
 _FINGERPRINT_CHARACTERS = 12
 _NEVER_STORED = re.compile("[\0\ud800-\udfff]")
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII)
+_NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 
 
 def fingerprint_of(scope: Sequence[str | None]) -> str:
@@ -39,6 +42,31 @@ def decode_cursor(cursor: str, fingerprint: str, *, parts: int) -> list[str]:
     if len(value) != parts + 1 or value[0] != fingerprint:
         raise InvalidRequest.of("cursor", "foreign")
     return [str(part) for part in value[1:]]
+
+
+def read_moment(part: str) -> datetime:
+    """The moment in a position, as `models.rules.hashes.instant` writes it.
+
+    Raises:
+        InvalidRequest: the cursor is forged.
+    """
+    try:
+        if _MOMENT.fullmatch(part):
+            return datetime.fromisoformat(part)
+    except ValueError:  # a thirteenth month
+        pass
+    raise InvalidRequest.of("cursor", "malformed")
+
+
+def read_number(part: str) -> int:
+    """The version or revision in a position.
+
+    Raises:
+        InvalidRequest: the cursor is forged.
+    """
+    if _NUMBER.fullmatch(part):
+        return int(part)
+    raise InvalidRequest.of("cursor", "malformed")
 
 
 def _is_storable(part: object) -> bool:

@@ -1,10 +1,13 @@
 """Structured memories by name over HTTP (memory.md §1, §7)."""
 
+import base64
+import json
 from collections.abc import Mapping
 from urllib.parse import quote
 
 import pytest
 
+from models.rules.cursors import encode_cursor
 from models.schemas.structured import StructuredMemoryBody
 from tests.client import Client, Json, a_person, a_token, an_organization, ok, problem, refused_fields
 from tests.sessions import a_workstream, an_organization_with_service
@@ -350,6 +353,36 @@ def test_a_revision_beyond_every_stored_one_is_stale(api: Client, version: int) 
     problem(stale, 412, "precondition_failed")
     problem(owner.delete(at("a_name"), version=version), 412, "precondition_failed")
     assert ok(owner.get(at("a_name")))["revision"] == 1
+
+
+def forged(cursor: str, *position: str) -> str:
+    """A cursor of the same list, behind another position."""
+    fingerprint, *_ = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    return encode_cursor(fingerprint, position)
+
+
+@pytest.fixture(scope="module")
+def writer(api: Client) -> Client:
+    """The owner of an organization with a name that has two versions, and another that has one."""
+    owner = an_organization(api).owner
+    for name in ("a_name", "a_name", "another"):
+        owner.post("/memories", {**A_MEMORY, "name": name})
+    return owner
+
+
+@pytest.mark.parametrize("revision", ["abc", "", "-1", "99999999999", "1.5"])
+def test_a_forged_position_in_a_history_is_malformed(writer: Client, revision: str) -> None:
+    cursor = str(ok(writer.get(at("a_name", "/history"), limit=1))["next_cursor"])
+    refused = writer.get(at("a_name", "/history"), cursor=forged(cursor, revision))
+    assert refused_fields(refused) == {("cursor", "malformed")}
+
+
+@pytest.mark.parametrize(
+    "updated", ["abc", "2026-13-01T00:00:00.000000Z", "2026-01-01", "2026-01-01T00:00:00+00:00:00.000001"]
+)
+def test_a_forged_position_in_a_list_is_malformed(writer: Client, updated: str) -> None:
+    cursor = str(ok(writer.get("/memories", limit=1))["next_cursor"])
+    assert refused_fields(writer.get("/memories", cursor=forged(cursor, updated, "x"))) == {("cursor", "malformed")}
 
 
 def test_a_save_with_a_key_happens_once(api: Client) -> None:
