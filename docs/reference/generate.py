@@ -28,7 +28,7 @@ WHAT_TO_DO: Mapping[str, str] = {
     "self_approval": "Have somebody else approve.",
     "memory_disabled": "Switch the lever on.",
     "read_only_session": "Open a session that writes.",
-    "too_large": "Send less at once: 8 MiB a request.",
+    "too_large": "Send less at once: 2 MiB a request about memories, 4 MiB for a turn, 8 MiB elsewhere.",
     "unsupported_media_type": "Send `Content-Type: application/json`, without a content encoding.",
     "method_not_allowed": "Use a method named in `Allow`.",
     "rate_limited": "Wait as long as `Retry-After` says.",
