@@ -70,7 +70,8 @@ def find(
             ranking = index.rank(envelope, query, k=k, type=type, places=places, count=count)
         except IndexNotReady:
             return _find_in_postgres(connection, index, envelope, query, k=k, type=type, places=places)
-        records = read_memories_by_id(connection, envelope, [hit.memory_id for hit in ranking.hits])
+        ids = [hit.memory_id for hit in ranking.hits]
+        records = read_memories_by_id(connection, envelope, ids) if ids else {}
         changes = list(_changes(envelope.org_id, ranking.hits, records))
         if not changes or attempt == ATTEMPTS:
             break

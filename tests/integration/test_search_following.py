@@ -230,6 +230,15 @@ def test_while_the_index_is_built_large_envelopes_are_refused_with_the_progress(
     assert count_in_scope(connection, building, everything(place)) == 2
 
 
+def test_a_search_that_hits_nothing_asks_postgres_nothing(place: Somewhere, connection: psycopg.Connection) -> None:
+    saved(connection, place, memory=a_memory("one", "The harbour."))
+    with following(place) as index:
+        pass
+    connection.close()
+    missed = find(connection, index, everything(place), "lighthouse", k=5, count=True)
+    assert (missed.memories, missed.total, missed.in_scope) == ((), 0, 1)
+
+
 def test_a_hit_that_another_process_changed_is_ranked_as_it_is_now(
     place: Somewhere, connection: psycopg.Connection
 ) -> None:
