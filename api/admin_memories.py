@@ -23,7 +23,6 @@ from models.schemas.memory_search import (
 )
 from models.schemas.structured import MemoriesPage, StructuredMemoryBody
 from models.store.structured import MemoryRecord, read_memories_by_id
-from models.store.structured_places import places_of_scope
 from models.store.structured_removals import delete_memory
 from search.documents import Gone
 
@@ -36,19 +35,17 @@ MISSING = "Memory not found"
 @routes.hot("GET", "/admin/memories", answers=MemoriesPage, query=AdminMemoriesQuery)
 def admin_list_memories(call: Hot) -> Answer:
     """The organization's memories, the latest updated first."""
-    envelope = admin_envelope(call.principal.org_id)
     query = call.query(AdminMemoriesQuery, permission=PERMISSION)
+    envelope, places = _asked(call, query)
     asked = ["admin", query.scope, query.scope_id]
-    places = _places(call, envelope, query)
     return answer_list(call, envelope, places, asked=asked, type=query.type, limit=query.limit, cursor=query.cursor)
 
 
 @routes.hot("GET", "/admin/memories/search", answers=FoundMemories, query=AdminSearchQuery, problems=(IndexNotReady,))
 def admin_search_memories(call: Hot) -> Answer:
     """The organization's memories that matter most to a query."""
-    envelope = admin_envelope(call.principal.org_id)
     query = call.query(AdminSearchQuery, permission=PERMISSION)
-    places = _places(call, envelope, query)
+    envelope, places = _asked(call, query)
     return answer_found(call, envelope, places, query=query.q, type=query.type, limit=query.limit)
 
 
@@ -83,10 +80,9 @@ def _found(call: Hot, memory_id: str) -> MemoryRecord:
     return next(iter(records.values()))
 
 
-def _places(call: Hot, envelope: Envelope, query: AdminFilters) -> Sequence[Place] | None:
-    """What the filters leave of all places; None for all."""
-    if query.scope is None:
-        return None
-    if query.scope == "global" or query.scope_id is not None:
-        return [Place(query.scope, query.scope_id or "")]
-    return places_of_scope(call.connection, envelope, query.scope)
+def _asked(call: Hot, query: AdminFilters) -> tuple[Envelope, Sequence[Place] | None]:
+    """What the filters leave: all places, those of a scope, or the one that they name."""
+    envelope = admin_envelope(call.principal.org_id, query.scope)
+    if query.scope is None or (query.scope != "global" and query.scope_id is None):
+        return envelope, None
+    return envelope, [Place(query.scope, query.scope_id or "")]

@@ -136,7 +136,7 @@ class Corpus:
     def _shown(self, envelope: Envelope, places: Collection[Place] | None) -> Iterator[PlaceDocuments]:
         own = self.organizations.get(envelope.org_id, {})
         if envelope.whole:
-            asked = own if places is None else dict.fromkeys(places)
+            asked = dict.fromkeys(place for place in (own if places is None else places) if envelope.spans(place))
         else:
             asked = dict.fromkeys(place for place in envelope.readable if places is None or place in places)
         return (own[place] for place in asked if place in own and own[place].documents)

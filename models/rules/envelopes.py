@@ -99,9 +99,9 @@ def rest_envelope(facts: CallerFacts) -> Envelope:
     return Envelope(facts.org_id, places, _without(places, unwritable), refused, unwritable)
 
 
-def admin_envelope(org_id: OrganizationId) -> Envelope:
-    """What the holder of `admin.memories` sees: every scope of the organization."""
-    return Envelope(org_id, (), whole=True)
+def admin_envelope(org_id: OrganizationId, scope: Scope | None = None) -> Envelope:
+    """What the holder of `admin.memories` sees: every place of the organization, or of one scope."""
+    return Envelope(org_id, (), whole=True, only=scope)
 
 
 def broken_attachment(facts: SessionFacts) -> Problem | None:

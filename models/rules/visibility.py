@@ -35,7 +35,8 @@ class Envelope:
 
     `refused` says, of a scope that belongs to them in principle, why it cannot be read (an attachment that is gone or
     archived), and `unwritable` why one that can be read cannot be written (a viewer, a policy, a read-only session).
-    `whole` is the administrator's: every place of the organization, whatever `readable` lists.
+    `whole` is the administrator's: every place of the organization, whatever `readable` lists; of the scope that it is
+    `only` about, where one is named.
     """
 
     org_id: OrganizationId
@@ -44,6 +45,11 @@ class Envelope:
     refused: Mapping[Scope, Problem] = field(default_factory=dict)
     unwritable: Mapping[Scope, Problem] = field(default_factory=dict)
     whole: bool = False
+    only: Scope | None = None
+
+    def spans(self, place: Place) -> bool:
+        """Whether it shows the place without naming it."""
+        return self.whole and self.only in (None, place.scope)
 
     def place_of(self, scope: Scope) -> Place | None:
         """The readable place of a scope; a session has at most one of each."""

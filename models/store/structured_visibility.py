@@ -14,10 +14,11 @@ from models.rules.visibility import Envelope, Place
 
 
 class VisibleNames(TypedDict):
-    """The parameters of `VISIBLE` and of `PLACES`."""
+    """The parameters of `VISIBLE`, of `PLACES` and of `WHOLE`."""
 
     org_id: OrganizationId
     whole: bool
+    only: str | None
     scopes: list[str]
     scope_ids: list[str]
 
@@ -32,7 +33,7 @@ class PlaceNames(TypedDict):
 
 VISIBLE = """
     m.org_id = %(org_id)s and m.deleted_at is null
-    and (%(whole)s or (m.scope, m.scope_id) in (
+    and (%(whole)s and (%(only)s::text is null or m.scope = %(only)s) or (m.scope, m.scope_id) in (
         select p.scope, p.scope_id from unnest(%(scopes)s::text[], %(scope_ids)s::text[]) as p(scope, scope_id)
     ))
 """
@@ -42,21 +43,22 @@ PLACES = "unnest(%(scopes)s::text[], %(scope_ids)s::text[]) as p(scope, scope_id
 IN_PLACE = "m.org_id = %(org_id)s and m.scope = p.scope and m.scope_id = p.scope_id and m.deleted_at is null"
 """The same place by place, `from PLACES cross join lateral (… where IN_PLACE …)`: each is read in its index's order."""
 
-WHOLE = "m.org_id = %(org_id)s and m.deleted_at is null"
-"""Every place of the organization, for an envelope that is `whole` (`require_whole`)."""
+WHOLE = "m.org_id = %(org_id)s and m.deleted_at is null and (%(only)s::text is null or m.scope = %(only)s)"
+"""Every place of the organization, or of one scope, for an envelope that is `whole`."""
 
 AT_PLACE = "m.org_id = %(org_id)s and m.scope = %(scope)s and m.scope_id = %(scope_id)s"
 """One place that the envelope holds, what was deleted there included."""
 
 
 def visible_names(envelope: Envelope, places: Sequence[Place] | None = None) -> VisibleNames:
-    """The parameters of `VISIBLE` and `PLACES`; `places` narrows to some of the envelope's, others drop out."""
+    """The parameters of `VISIBLE`, `PLACES`, `WHOLE`; `places` narrows to some of the envelope's, others drop out."""
     shown = [place for place in envelope.readable if places is None or place in places]
     if envelope.whole and places is not None:
-        shown = list(places)
+        shown = [place for place in places if envelope.spans(place)]
     return {
         "org_id": envelope.org_id,
         "whole": envelope.whole and places is None,
+        "only": envelope.only,
         "scopes": [place.scope for place in shown],
         "scope_ids": [place.scope_id for place in shown],
     }
@@ -68,7 +70,7 @@ def readable_names(envelope: Envelope, place: Place) -> PlaceNames:
     Raises:
         Problem: the envelope does not hold the place; its reason, else Forbidden.
     """
-    if place not in envelope.readable and not envelope.whole:
+    if place not in envelope.readable and not envelope.spans(place):
         raise envelope.refused.get(place.scope) or Forbidden("This scope cannot be read here.")
     return _names(envelope, place)
 
@@ -79,7 +81,7 @@ def writable_names(envelope: Envelope, place: Place) -> PlaceNames:
     Raises:
         Problem: the envelope does not let the place be written; its reason, else Forbidden.
     """
-    if place not in envelope.writable and not envelope.whole:
+    if place not in envelope.writable and not envelope.spans(place):
         reason = envelope.refused.get(place.scope) or envelope.unwritable.get(place.scope)
         raise reason or Forbidden("This scope cannot be written here.")
     return _names(envelope, place)

@@ -336,6 +336,24 @@ def test_a_list_begins_with_the_latest_and_goes_on_where_a_page_ended(
     assert count_memories(connection, whole) == 5
 
 
+def test_an_administrators_envelope_of_one_scope_shows_every_place_of_it_and_no_other(
+    place: Somewhere, connection: psycopg.Connection
+) -> None:
+    member = a_member(place)
+    places = (GLOBAL, of_project(place.project_id), of_user(member))
+    made = {where.scope: saved(connection, place, where, actor=member).record for where in places}
+    ids = [record.memory_id for record in made.values()]
+    for scope, record in made.items():
+        envelope = Envelope(place.org_id, (), whole=True, only=scope)
+        assert list_memories(connection, envelope, limit=9) == [record]
+        assert count_memories(connection, envelope) == 1
+        assert read_memories_by_id(connection, envelope, ids) == {record.memory_id: record}
+        assert read_memory(connection, envelope, record.place, record.name) == record
+    scope_alone = Envelope(place.org_id, (), whole=True, only="user")
+    assert list_memories(connection, scope_alone, limit=9, places=(GLOBAL,)) == []
+    assert isinstance(refused(partial(read_memory, connection, scope_alone, GLOBAL, "a_name")), Forbidden)
+
+
 def test_equal_times_are_listed_by_id(place: Somewhere, connection: psycopg.Connection) -> None:
     for number in range(3):
         saved(connection, place, memory=a_memory(f"name_{number}"))

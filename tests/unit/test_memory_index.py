@@ -226,6 +226,18 @@ def test_an_administrators_envelope_spans_every_place_of_its_organization() -> N
     assert filled.index.in_scope(envelope, [ELSEWHERE]) == 1
 
 
+def test_an_administrators_envelope_of_one_scope_is_ranked_as_one_of_all_its_places() -> None:
+    filled, org_id = Filled(), new_organization_id()
+    users = (Place("user", "usr_1"), Place("user", "usr_2"))
+    for number, place in enumerate((Place("global", ""), *users, Place("coordinator", "usr_1"))):
+        filled.apply(*(a_document(org_id, place, f"harbour {'x ' * words}") for words in range(number + 1)))
+    scope = Envelope(org_id, (), whole=True, only="user")
+    ranking = filled.index.rank(scope, "harbour", k=9, count=True)
+    assert ranking == filled.index.rank(Envelope(org_id, users), "harbour", k=9, count=True)
+    assert filled.index.in_scope(scope) == 5
+    assert filled.index.in_scope(scope, [Place("coordinator", "usr_1")]) == 0
+
+
 def test_places_narrow_to_an_envelope_of_their_own() -> None:
     made = twins(7, visible=200)
     alone = Envelope(made.envelope.org_id, PLACES[:1])
