@@ -89,9 +89,12 @@ class Settings(BaseSettings):
         description="Host headers the API answers to, without port",
     )
 
-    # 10 + 10 + one LISTEN connection each stay far below the 100 a PostgreSQL server allows by default.
+    # Two API processes and two workers hold at most 66 of the 100 connections that PostgreSQL allows by default.
     api_pool_size: int = Field(
-        default=10, ge=1, le=100, description="database connections (and threads) of one API process"
+        default=10,
+        ge=1,
+        le=100,
+        description="database connections of one API process, and as many again for what agents ask each turn",
     )
     worker_pool_size: int = Field(
         default=10, ge=2, le=100, description="database connections (and activity threads) of one worker process"
