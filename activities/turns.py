@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import psycopg
 
-from models.errors import JsonObject, NotFound
+from models.errors import JsonObject
 from models.identifiers import new_injection_id
 from models.memory_settings import MemorySettings
 from models.rules.envelopes import SessionFacts, session_envelope
@@ -13,7 +13,7 @@ from models.rules.nudges import NUDGES, NudgeKind, Turn, TurnEvent, due_nudges
 from models.rules.query_text import query_text
 from models.store.injections import Given, NewInjection, Recorded, charge_nudge, record_injection
 from models.store.locks import keep_access
-from models.store.sessions import read_session_facts
+from models.store.sessions import no_session, read_session_facts
 from search.injection import Injected, inject
 from search.memory_index import MemoryIndex
 from search.relevance import ScoredMemory
@@ -81,7 +81,7 @@ def _still(connection: psycopg.Connection, session: SessionFacts, injected: Inje
     keep_access(connection, session.org_id, session.project_id)
     present = read_session_facts(connection, session.org_id, session.session_id)
     if present is None:
-        raise NotFound("There is no such session.")
+        raise no_session()
     return present
 
 

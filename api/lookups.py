@@ -12,7 +12,7 @@ from models.store.drafts import read_draft
 from models.store.imports import read_import
 from models.store.locks import DraftRow, ImportRow, ReviewRow
 from models.store.reviews import read_review
-from models.store.sessions import read_session_facts
+from models.store.sessions import no_session, read_session_facts
 
 
 def find_project(
@@ -102,5 +102,5 @@ def find_session(call: Hot, session_id: str) -> SessionFacts:
     """
     facts = read_session_facts(call.connection, call.principal.org_id, SessionId(session_id))
     if facts is None or not facts.is_used_by(call.principal.user_id):
-        raise NotFound("There is no such session.")
+        raise no_session()
     return facts

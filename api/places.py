@@ -3,7 +3,7 @@
 from urllib.parse import parse_qs
 
 from api.calls import Hot
-from models.errors import Forbidden, InvalidRequest, JsonValue, NotFound
+from models.errors import Forbidden, InvalidRequest, JsonValue
 from models.identifiers import UserId, WorkstreamId
 from models.rules.envelopes import GLOBAL, CallerFacts, rest_envelope
 from models.rules.structured_fields import broken_name_rule, normalize_name
@@ -11,6 +11,7 @@ from models.rules.visibility import Envelope, Place
 from models.schemas.common import MAX_ID_CHARACTERS, broken_text_rule
 from models.schemas.structured import RestScope
 from models.store.structured_access import read_workstream_owner
+from models.store.workstreams import no_workstream
 
 REPLACED = "\ufffd"
 REPLACED_ENCODED = b"%EF%BF%BD"
@@ -31,7 +32,7 @@ def envelope_of(call: Hot, *, writes: bool = False) -> Envelope:
     if workstream_id is not None:
         owner = read_workstream_owner(call.connection, who.org_id, workstream_id)
         if owner is None:
-            raise NotFound("There is no such workstream.")
+            raise no_workstream()
     elif scope == "user" and scope_id not in ("", who.user_id):
         raise Forbidden("A user's memories are their own.")
     envelope = rest_envelope(

@@ -18,6 +18,7 @@ from models.store.workstreams import (
     change_workstream,
     hold_user,
     lock_workstream,
+    no_workstream,
     read_workstream,
 )
 from models.store.workstreams import create_workstream as make_workstream
@@ -95,7 +96,7 @@ def serves(call: Read) -> bool:
 def require_own(call: Read, workstream: WorkstreamRow) -> None:
     """Raise NotFound unless the workstream's owner or a service token asks."""
     if workstream.owner_id != call.principal.user_id and not serves(call):
-        raise NotFound("There is no such workstream.")
+        raise no_workstream()
 
 
 def _require_attachable(call: Write, owner_id: UserId) -> None:

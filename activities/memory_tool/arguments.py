@@ -7,6 +7,7 @@ from typing import cast
 
 from activities.memory_tool.rows import DEFAULT_LIMIT, MAX_LIMIT, ROWS, SPANNING, Action
 from models.errors import InvalidRequest, JsonValue
+from models.rules.cursors import MAX_CURSOR_CHARACTERS
 from models.rules.query_text import MAX_QUERY_CHARACTERS, broken_query_rule
 from models.rules.structured_fields import (
     MAX_DESCRIPTION_CHARACTERS,
@@ -22,7 +23,6 @@ from models.rules.structured_fields import (
 )
 from models.rules.visibility import Scope
 
-MAX_CURSOR_CHARACTERS = 2_000
 MAX_ERRORS = 100
 SHOWN_OF_A_FIELD = 100
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from activities.memory_tool.rows import DEFAULT_LIMIT, MAX_LIMIT, ROWS, SPANNING, Action, actions_of
 from models.errors import JsonObject, JsonValue
 from models.rules.envelopes import SessionFacts, broken_attachment
-from models.rules.structured_fields import MEMORY_TYPES
+from models.rules.structured_fields import MAX_DESCRIPTION_CHARACTERS, MEMORY_TYPES
 from models.rules.targets import inherited_scope, scopes_of
 from models.rules.visibility import Scope
 
@@ -79,7 +79,7 @@ def _input_schema(scopes: list[Scope], *, read_only: bool, max_content: int) -> 
         "description": {
             "type": "string",
             "minLength": 1,
-            "description": "one line that says what the note is for, at most 512 characters",
+            "description": f"one line that says what the note is for, at most {MAX_DESCRIPTION_CHARACTERS} characters",
         },
         "query": {"type": "string", "minLength": 1, "description": "words to look for"},
         "type": {"type": "string", "enum": [*MEMORY_TYPES], "description": "the kind of note"},

@@ -16,17 +16,15 @@ from activities.memory_tool.definition import definition
 from activities.memory_tool.rows import ROWS
 from activities.memory_tool.storage import stored
 from models.connections import Connections
-from models.errors import InvalidRequest, JsonObject, JsonValue, MemoryDisabled, NotFound, Problem, ReadOnlySession
+from models.errors import InvalidRequest, JsonObject, JsonValue, MemoryDisabled, Problem, ReadOnlySession
 from models.identifiers import OrganizationId, SessionId
 from models.memory_settings import MemorySettings
 from models.rules.envelopes import SessionFacts, session_envelope
 from models.rules.targets import scopes_of
-from models.store.sessions import read_session_facts
+from models.store.sessions import no_session, read_session_facts
 from models.store.structured import Actor, Surface
 from search.documents import Gone, Indexed
 from search.memory_index import MemoryIndex
-
-NO_SESSION = "There is no such session."
 
 T = TypeVar("T")
 
@@ -152,7 +150,7 @@ def _performed(scene: Scene, command: Command) -> Said:
     if facts == scene.facts:
         return said
     if facts is None:
-        raise NotFound(NO_SESSION)
+        raise no_session()
     require_memory(facts)
     return _performed(replace(scene, facts=facts, envelope=session_envelope(facts)), command)
 
@@ -176,5 +174,5 @@ def _facts(connection: psycopg.Connection, session: SessionCall) -> SessionFacts
             raise _Gone from error
         raise
     if facts is None:
-        raise NotFound(NO_SESSION)
+        raise no_session()
     return facts

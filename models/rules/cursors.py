@@ -10,6 +10,7 @@ from datetime import datetime
 
 from models.errors import InvalidRequest
 
+MAX_CURSOR_CHARACTERS = 2_000
 _FINGERPRINT_CHARACTERS = 12
 _NEVER_STORED = re.compile("[\0\ud800-\udfff]")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII)

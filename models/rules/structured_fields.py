@@ -11,7 +11,6 @@ from typing import Literal
 
 MemoryType = Literal["user", "general", "feedback", "reference"]
 MEMORY_TYPES: tuple[MemoryType, ...] = ("user", "general", "feedback", "reference")
-DEFAULT_TYPE: MemoryType = "general"
 
 MAX_NAME_CHARACTERS = 256
 MAX_DESCRIPTION_CHARACTERS = 512

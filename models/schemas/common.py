@@ -22,6 +22,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from models.rules.cursors import MAX_CURSOR_CHARACTERS
 from models.rules.hashes import instant
 from models.rules.instants import read_instant
 from models.rules.names import MAX_NAME_CHARACTERS, broken_email_rule, broken_name_rule, broken_slug_rule, tidy_name
@@ -200,7 +201,8 @@ class ListQuery(Query):
 
     limit: Annotated[int, Field(ge=1, le=MAX_PAGE, description="items a page"), DIGITS] = DEFAULT_PAGE
     cursor: Annotated[
-        Optional[Text], Field(max_length=2_000, description="`next_cursor` of the page before, unchanged")
+        Optional[Text],
+        Field(max_length=MAX_CURSOR_CHARACTERS, description="`next_cursor` of the page before, unchanged"),
     ] = None
 
 

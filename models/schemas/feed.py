@@ -4,10 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from models.rules.cursors import MAX_CURSOR_CHARACTERS
 from models.schemas.common import DEFAULT_PAGE, DIGITS, MAX_PAGE, Instant, Optional, Output, Query, Text
 from models.schemas.operations import MAX_WAIT_S
 
-MAX_CURSOR_CHARACTERS = 2_000
 LATEST = "latest"
 """Where a follower begins that has no use for what has happened."""
 

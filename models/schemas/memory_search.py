@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo
 
+from models.rules.cursors import MAX_CURSOR_CHARACTERS
 from models.rules.query_text import MAX_QUERY_CHARACTERS, broken_query_rule
 from models.rules.structured_fields import MemoryType
 from models.rules.visibility import Scope
@@ -81,7 +82,7 @@ class AdminMemoriesQuery(AdminFilters):
         _at_most(MAX_MEMORIES_PAGE),
     ] = DEFAULT_MEMORIES_PAGE
     cursor: Annotated[
-        Optional[Annotated[str, StringConstraints(max_length=2_000)]],
+        Optional[Annotated[str, StringConstraints(max_length=MAX_CURSOR_CHARACTERS)]],
         Field(description="`next_cursor` of the page before, unchanged"),
     ] = None
 

@@ -13,6 +13,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
+from models.rules.cursors import MAX_CURSOR_CHARACTERS
 from models.rules.structured_fields import (
     MAX_CONTENT_CHARACTERS,
     MAX_DESCRIPTION_CHARACTERS,
@@ -163,7 +164,7 @@ class MemoriesQuery(Query):
         DEFAULT_MEMORIES_PAGE
     )
     cursor: Annotated[
-        Optional[Annotated[str, StringConstraints(max_length=2_000)]],
+        Optional[Annotated[str, StringConstraints(max_length=MAX_CURSOR_CHARACTERS)]],
         Field(description="`next_cursor` of the page before, unchanged"),
     ] = None
 

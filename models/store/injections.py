@@ -11,9 +11,9 @@ from datetime import datetime
 import psycopg
 from sqlalchemy import Connection, text
 
-from models.errors import NotFound
 from models.identifiers import CommitId, InjectionId, OrganizationId, ProjectId, SessionId
 from models.rules.nudges import NudgeKind
+from models.store.sessions import no_session
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ def record_injection(
     }
     row = connection.execute(RECORD, names).fetchone()
     if row is None:
-        raise NotFound("There is no such session.")
+        raise no_session()
     is_first, commit_id = row
     return Recorded(is_first and _begins_resumed(connection, org_id, injection.session_id), commit_id)
 

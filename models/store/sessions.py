@@ -85,12 +85,17 @@ def read_session(connection: Connection, org_id: OrganizationId, user_id: UserId
     names = {"org_id": org_id, "user_id": user_id, "session_id": session_id}
     row = connection.execute(READ, names).one_or_none()
     if row is None:
-        raise NotFound("There is no such session.")
+        raise no_session()
     return SessionRow(*row)
 
 
+def no_session() -> NotFound:
+    """The refusal of a session that is not there, or is not to be known of."""
+    return NotFound("There is no such session.")
+
+
 def create_session(tx: Transaction, session: NewSession) -> SessionRow:
-    """Open a session; its user is held by `hold_user` and its workstream by `enter_workstream`."""
+    """Open a session; its user is held by `hold_user` and its workstream by `lock_workstream`."""
     names = {
         "org_id": tx.org_id,
         "session_id": new_session_id(),
@@ -116,7 +121,7 @@ def delete_session(tx: Transaction, session: SessionRow) -> None:
     """
     names = {"org_id": tx.org_id, "session_id": session.session_id}
     if tx.connection.execute(DELETE, names).one_or_none() is None:
-        raise NotFound("There is no such session.")
+        raise no_session()
     _record(tx, "session.delete", session)
 
 

@@ -9,6 +9,7 @@ from models.rules.visibility import Envelope, Place, Scope
 from models.store.structured import RECORD, Actor, MemoryRecord
 from models.store.structured_visibility import AT_PLACE
 from models.store.structured_writing import (
+    AFTER_IT,
     OWNERS,
     TRAIL,
     Names,
@@ -22,7 +23,7 @@ from models.store.structured_writing import (
 DELETE: Mapping[Scope, str] = {
     scope: f"""
     with owner as materialized ({owner}), before as materialized (
-        select m.*, greatest(clock_timestamp(), m.updated) as now from owner, structured_memories m
+        select m.*, greatest(clock_timestamp(), {AFTER_IT}) as now from owner, structured_memories m
         where {AT_PLACE} and m.name = %(name)s and m.deleted_at is null
           and (%(memory_id)s::text is null or m.memory_id = %(memory_id)s)
           and (%(if_match)s::bigint is null or m.revision = %(if_match)s)
@@ -99,7 +100,7 @@ RESTORE: Mapping[Scope, str] = {
     with owner as materialized ({owner}), changed as (
         update structured_memories m
         set content = r.content, description = r.description, type = r.type, deleted_at = null,
-            updated = greatest(clock_timestamp(), m.updated), updated_by = %(user_id)s, revision = m.revision + 1,
+            updated = greatest(clock_timestamp(), {AFTER_IT}), updated_by = %(user_id)s, revision = m.revision + 1,
             replaced_hash = null
         from owner, structured_memory_revisions r
         where {AT_PLACE} and m.name = %(name)s and m.deleted_at is not null

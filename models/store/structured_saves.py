@@ -16,6 +16,7 @@ from models.rules.visibility import Envelope, Place, Scope
 from models.store.structured import Actor, MemoryRecord
 from models.store.structured_visibility import AT_PLACE
 from models.store.structured_writing import (
+    AFTER_IT,
     OWNERS,
     TRAIL,
     Names,
@@ -61,8 +62,9 @@ SAVE: Mapping[Scope, str] = {
             type = {KEPT_TYPE},
             description = excluded.description,
             content = excluded.content,
-            created = case when m.deleted_at is null then m.created else greatest(excluded.updated, m.updated) end,
-            updated = greatest(excluded.updated, m.updated),
+            created = case when m.deleted_at is null then m.created else greatest(excluded.updated, {AFTER_IT}) end,
+            updated = case when m.deleted_at is null then greatest(clock_timestamp(), {AFTER_IT})
+                           else greatest(excluded.updated, {AFTER_IT}) end,
             revision = m.revision + 1,
             created_by = case when m.deleted_at is null then m.created_by else excluded.created_by end,
             updated_by = excluded.updated_by,

@@ -39,6 +39,9 @@ OWNERS: Mapping[Scope, str] = {
 }
 """Who a scope belongs to, held until COMMIT, and who alone is told of what happens in it; no row where nobody may."""
 
+AFTER_IT = "m.updated + interval '1 microsecond'"
+"""The earliest time of the next version of a row `m`, so that no two have one, whatever the clock says."""
+
 TRAIL = """
     history as (
         insert into structured_memory_revisions (org_id, scope, scope_id, name, revision, event, memory_id, type,

@@ -38,11 +38,6 @@ class WorkstreamChange:
     project_id: ProjectId | None
     memory_enabled: bool
 
-    @classmethod
-    def none(cls, workstream: WorkstreamRow) -> "WorkstreamChange":
-        """The change that leaves a workstream as it is."""
-        return cls(workstream.title, workstream.project_id, workstream.memory_enabled)
-
 
 COLUMNS = "workstream_id, owner_id, title, project_id, memory_enabled, had_session, version, created_at, updated_at"
 READ = text(f"""
@@ -161,8 +156,13 @@ def _found(
 ) -> WorkstreamRow:
     row = connection.execute(statement, {"org_id": org_id, "workstream_id": workstream_id}).one_or_none()
     if row is None:
-        raise NotFound("There is no such workstream.")
+        raise no_workstream()
     return WorkstreamRow(*row)
+
+
+def no_workstream() -> NotFound:
+    """The refusal of a workstream that is not there, or is not to be known of."""
+    return NotFound("There is no such workstream.")
 
 
 def _record(tx: Transaction, action: str, workstream: WorkstreamRow, detail: dict[str, JsonValue]) -> None:
