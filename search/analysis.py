@@ -63,7 +63,7 @@ def query_terms(text: str) -> list[str]:
 
 def is_single_character(term: str) -> bool:
     """Whether the term is one character out of a run without spaces, with its marks."""
-    return _SINGLE.fullmatch(term) is not None
+    return not term.isascii() and _SINGLE.fullmatch(term) is not None
 
 
 def terms(text: str) -> list[str]:

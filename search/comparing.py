@@ -4,10 +4,10 @@ import numpy as np
 
 from models.identifiers import OrganizationId, StructuredMemoryId
 from models.store.structured_revisions import MemoryKey
+from search.columns import LOW_BITS, Integers, View
 from search.corpus import Corpus
 from search.documents import memory_id_of, memory_number
 from search.memory_index import MemoryIndex
-from search.place_documents import LOW_BITS, Integers, View
 
 
 def indexed_revisions(index: MemoryIndex, after: MemoryKey, until: MemoryKey | None) -> dict[MemoryKey, int] | None:

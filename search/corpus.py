@@ -6,11 +6,14 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from models.identifiers import OrganizationId
 from models.rules.visibility import Envelope, Place
+from search.columns import View
 from search.documents import Vector
 from search.exact_scores import Query
-from search.place_documents import PlaceDocuments, View
+from search.place_documents import PlaceDocuments
 from search.vocabulary import Vocabulary
 
 GONE_IS_KNOWN_S = 600
@@ -122,7 +125,8 @@ class Corpus:
         shown = tuple(self._shown(envelope, places))
         known = [(term, number) for term in terms if (number := self.vocabulary.number_of(term)) is not None]
         numbers = [number for _, number in known]
-        holding = [sum(counts) for counts in zip(*(each.frequencies.of(numbers) for each in shown), strict=True)]
+        asked = np.array(numbers, np.int32)
+        holding = sum((each.frequencies.of(asked) for each in shown), np.zeros(len(asked), np.int32)).tolist()
         documents, length = sum(each.documents for each in shown), sum(each.length for each in shown)
         return Seen(
             tuple(each.view(self.clock) for each in shown),

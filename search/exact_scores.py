@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from search.place_documents import Floats, Integers, View
+from search.columns import Entries, Floats, Integers, View
 from search.scoring import K1, B, term_weight
 
 FEW = np.iinfo(np.uint16).max
@@ -63,31 +63,29 @@ def _places_in(query: Query, highest: int) -> Iterator[npt.NDArray[np.int32]]:
         places[numbers] = 0
 
 
-def scores_of(view: View, rows: Integers | None, query: Query, vocabulary: int) -> Floats:
-    """The scores of some rows of a place, or all whether they live or not; 0 where no term occurs.
+def scores_of(parts: Sequence[tuple[View, Integers | None]], query: Query, vocabulary: int) -> Floats:
+    """The scores of documents of some places, one place after the other; 0 where no term occurs.
 
     Args:
-        view: the place's documents.
-        rows: which of them; None for all.
+        parts: the places' documents, and which rows of each; None for all of them, whether they live or not.
         query: what is looked for.
         vocabulary: how many terms there are.
     """
-    owners, terms, counts = view.entries_of(rows)
+    entries = Entries.joined([view.entries_of(rows) for view, rows in parts])
+    lengths = [view.columns.lengths if rows is None else view.columns.lengths[rows] for view, rows in parts]
+    norms = K1 * (1 - B + B * np.concatenate(lengths) / query.average_length)
+    if not entries.terms:
+        return np.zeros(len(norms), np.float64)
     with _places_in(query, vocabulary) as table:
-        places = table.take(terms)
+        places = table.take(np.concatenate(entries.terms))
     held = np.flatnonzero(places != 0)
-    places, owners = places[held] - 1, owners[held]
-    lengths = view.columns.lengths if rows is None else view.columns.lengths[rows]
-    shares = _shares(np.asarray(query.idfs)[places], counts[held], lengths[owners], query.average_length)
+    places = places.take(held)
     # Few terms fit into 16 bits, which are sorted in one pass.
     order = np.argsort(places.astype(np.uint16) if len(query.terms) <= FEW else places, kind="stable")
-    scores: Floats = np.bincount(owners[order], shares[order], len(lengths)).astype(np.float64, copy=False)
+    held, idfs = held.take(order), np.asarray(query.idfs).take(places.take(order) - 1)
+    owners = np.repeat(np.arange(len(norms)), entries.sizes).take(held)
+    frequencies = np.concatenate(entries.counts).take(held).astype(np.float64)
+    # `search.scoring.term_score`, operation by operation.
+    shares = idfs * frequencies * (K1 + 1) / (frequencies + norms.take(owners))
+    scores: Floats = np.bincount(owners, shares, len(norms)).astype(np.float64, copy=False)
     return scores
-
-
-def _shares(
-    idfs: Floats, counts: npt.NDArray[np.generic], lengths: npt.NDArray[np.int32], average_length: float
-) -> Floats:
-    """`search.scoring.term_score`, operation by operation."""
-    frequencies = counts.astype(np.float64)
-    return idfs * frequencies * (K1 + 1) / (frequencies + K1 * (1 - B + B * lengths / average_length))

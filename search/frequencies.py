@@ -1,6 +1,6 @@
 """In how many documents of one place each term occurs: eight bytes a term, and a few more for the latest changes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
@@ -33,17 +33,17 @@ class Frequencies:
         if len(changes) > max(FEWEST_CHANGES, len(self._terms) // 4):
             self._settle()
 
-    def of(self, terms: Sequence[int]) -> list[int]:
+    def of(self, terms: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
         """How many documents hold each of the terms."""
-        if not terms:
-            return []
-        counts = [0] * len(terms)
         if len(self._terms):
-            asked = np.asarray(terms, np.int32)
-            places = np.minimum(np.searchsorted(self._terms, asked), len(self._terms) - 1)
-            counts = np.where(self._terms[places] == asked, self._counts[places], 0).tolist()
-        changes = self._changes
-        return [count + changes.get(term, 0) for count, term in zip(counts, terms, strict=True)]
+            places = np.searchsorted(self._terms, terms)
+            counts = self._counts.take(places, mode="clip")
+            counts[self._terms.take(places, mode="clip") != terms] = 0
+        else:
+            counts = np.zeros(len(terms), np.int32)
+        if self._changes:
+            counts += np.array([self._changes.get(term, 0) for term in terms.tolist()], np.int32)
+        return counts
 
     def _settle(self) -> None:
         terms = np.fromiter(self._changes, np.int32, len(self._changes))

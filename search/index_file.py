@@ -20,8 +20,8 @@ from models.identifiers import OrganizationId
 from models.rules.visibility import Place, Scope
 from models.store.structured_feed import FeedPosition
 from search.analysis import ANALYZER_VERSION
+from search.columns import NEVER, Columns, View
 from search.corpus import Corpus
-from search.place_documents import NEVER, Columns, View
 from search.vocabulary import Vocabulary
 
 FILE = "memories.index"

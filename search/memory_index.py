@@ -6,7 +6,7 @@ among them. What tantivy does not have yet is scored exactly too.
 """
 
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -15,18 +15,17 @@ from models.rules.structured_fields import MemoryType
 from models.rules.visibility import Envelope, Place
 from search.analysis import query_terms
 from search.certificate import certifies, highest_ratio
+from search.columns import Integers
 from search.corpus import Changes, Corpus, Seen
-from search.documents import TYPES, Gone, Indexed, Vector, memory_id_of, memory_number, vector_of
-from search.exact_scores import scores_of
-from search.place_documents import Floats, Integers, View
+from search.documents import TYPES, Gone, Indexed, Vector, memory_number, vector_of
 from search.proposals import Proposals, Proposed
 from search.ranking import Hit, IndexState, Ranking
+from search.scored import score
 
 SCANNED = 1_500
 """Documents of an envelope that are scored one and all: so few take no longer than asking for candidates (measured)."""
 WIDENING = (1, 4, 16)
 """By what the first number of candidates is multiplied, one after the other, before all are scored."""
-NO_SCORES: Floats = np.empty(0, np.float64)
 MOST_CLAUSES = 4_000
 """Tokens that tantivy is asked for at once; where a query has more, all documents are scored."""
 
@@ -137,13 +136,8 @@ class MemoryIndex:
             proposed = proposals.propose(weights, max(self._fetch_limit, k) * widening)
             if proposed is None:
                 return None
-            rows = [
-                np.concatenate((view.rows_of(proposed.numbers), tail)) if len(tail) else view.rows_of(proposed.numbers)
-                for view, tail in zip(seen.views, tails, strict=True)
-            ]
-            hits = _best(
-                seen, [_scored(view, some, seen, wanted) for view, some in zip(seen.views, rows, strict=True)], k
-            )
+            rows = [view.rows_of(proposed.numbers) for view in seen.views]
+            hits = score(seen, [_joined(*pair) for pair in zip(rows, tails, strict=True)], wanted).best(k)
             kth = hits[-1].score if len(hits) == k else 0.0
             if proposed.last == 0 or certifies(kth, proposed.last, ratio, clauses):
                 return hits, _matching(seen, proposals, proposed, tails) if count else 0
@@ -227,47 +221,16 @@ def _take(corpus: Corpus, changes: Sequence[Vector | Gone]) -> None:
             corpus.put(change)
 
 
+def _joined(rows: Integers, tail: Integers) -> Integers:
+    return np.concatenate((rows, tail)) if len(tail) else rows
+
+
 def _from_all(seen: Seen, k: int, wanted: int | None) -> tuple[tuple[Hit, ...], int]:
-    scored = [_scored(view, None, seen, wanted) for view in seen.views]
-    return _best(seen, scored, k), sum(int(np.count_nonzero(scores)) for _, scores in scored)
-
-
-def _scored(view: View, rows: Integers | None, seen: Seen, wanted: int | None) -> tuple[Integers, Floats]:
-    """The rows that match and are of the wanted type, with their scores."""
-    if rows is not None and not len(rows):
-        return rows, NO_SCORES
-    scores = scores_of(view, rows, seen.query, seen.vocabulary)
-    kept = scores > 0
-    if rows is None:
-        kept &= view.living()
-    if wanted is not None:
-        kept &= (view.columns.types if rows is None else view.columns.types[rows]) == wanted
-    chosen = np.flatnonzero(kept)
-    return (chosen if rows is None else rows[chosen]), scores[chosen]
-
-
-def _best(seen: Seen, scored: Sequence[tuple[Integers, Floats]], k: int) -> tuple[Hit, ...]:
-    """The best k of all places, by score and then by id."""
-    scores = np.concatenate([scores for _, scores in scored])
-    if len(scores) > k:
-        least = np.partition(scores, len(scores) - k)[len(scores) - k]
-        scored = [(rows[own >= least], own[own >= least]) for rows, own in scored]
-    return tuple(sorted(_hits(seen, scored), key=lambda hit: (-hit.score, hit.memory_id))[:k])
-
-
-def _hits(seen: Seen, scored: Sequence[tuple[Integers, Floats]]) -> Iterator[Hit]:
-    for view, (rows, scores) in zip(seen.views, scored, strict=True):
-        columns = view.columns
-        for row, score in zip(rows.tolist(), scores.tolist(), strict=True):
-            memory = int(columns.high[row]) << 64 | int(columns.low[row])
-            yield Hit(memory_id_of(memory), int(columns.revisions[row]), score)
+    scored = score(seen, None, wanted)
+    return scored.best(k), scored.matching()
 
 
 def _matching(seen: Seen, proposals: Proposals, proposed: Proposed, tails: Sequence[Integers]) -> int:
     """How many match now: what tantivy counted, without those that ended since, and those that it does not have."""
-    total = proposed.matching
-    for view, tail in zip(seen.views, tails, strict=True):
-        ended = view.rows_ended_since(proposals.clock, proposals.last)
-        total += int(np.count_nonzero(scores_of(view, tail, seen.query, seen.vocabulary)))
-        total -= int(np.count_nonzero(scores_of(view, ended, seen.query, seen.vocabulary)))
-    return total
+    ended = [view.rows_ended_since(proposals.clock, proposals.last) for view in seen.views]
+    return proposed.matching + score(seen, tails, None).matching() - score(seen, ended, None).matching()

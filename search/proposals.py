@@ -13,8 +13,8 @@ import numpy.typing as npt
 import orjson
 import tantivy
 
+from search.columns import Counts, Integers
 from search.corpus import Changes
-from search.place_documents import Counts, Integers
 from search.vocabulary import Vocabulary
 
 NUMBER, TOKENS = "number", "tokens"
@@ -50,7 +50,7 @@ class Proposals:
     clock: int
     documents: int = 0
     average_length: float = 1.0
-    _idfs: dict[str, float] = field(default_factory=dict)
+    _known: dict[str, tuple[float, tantivy.Query] | None] = field(default_factory=dict)
 
     def propose(self, weights: Sequence[tuple[str, float]], limit: int) -> Proposed | None:
         """The best `limit` documents for weighted tokens; None if tantivy's numbers are too coarse for the query."""
@@ -60,33 +60,34 @@ class Proposals:
         # Counting has every match scored. Without it blocks may be skipped by their best score, which is not kept for
         # the average length of now: something above the bound could be missing. It takes no longer (measured).
         found = self.searcher.search(query, limit, count=True)
-        numbers = self.searcher.fast_field_values(NUMBER, [address for _, address in found.hits])
+        hits = found.hits
+        numbers = self.searcher.fast_field_values(NUMBER, [address for _, address in hits])
         matching = _count(found)
-        last = found.hits[-1][0] if matching > len(found.hits) else 0.0
+        last = hits[-1][0] if matching > len(hits) else 0.0
         return Proposed(np.array(numbers, np.int64), last, matching)
 
     def query(self, weights: Sequence[tuple[str, float]]) -> tantivy.Query | None:
         """What tantivy is asked for weighted tokens; None if its numbers are too coarse for them."""
+        self._look_up([token for token, _ in weights if token not in self._known])
         clauses = []
         for token, weight in weights:
-            idf = self._idf(token)
-            if idf is None:
+            known = self._known[token]
+            if known is None:
                 continue
+            idf, term = known
             if idf <= 0:
                 return None
-            clauses.append((tantivy.Occur.Should, self._boosted(token, weight / idf)))
+            clauses.append((tantivy.Occur.Should, tantivy.Query.boost_query(term, weight / idf)))
         return tantivy.Query.boolean_query(clauses) if clauses else tantivy.Query.empty_query()
 
-    def _boosted(self, token: str, boost: float) -> tantivy.Query:
-        return tantivy.Query.boost_query(tantivy.Query.term_query(self.schema, TOKENS, token, "freq"), boost)
-
-    def _idf(self, token: str) -> float | None:
-        """What tantivy takes a token for, computed as it does, in 32 bits; None if it does not have it."""
-        known = self._idfs.get(token)
-        if known is None:
-            holding = self.searcher.doc_freq(TOKENS, token)
-            known = self._idfs[token] = _idf(self.documents, holding) if holding else -1.0
-        return None if known == -1.0 else known
+    def _look_up(self, tokens: Sequence[str]) -> None:
+        """Know for each token what tantivy takes it for, computed as it does, in 32 bits; None if it has none."""
+        holding = np.array([self.searcher.doc_freq(TOKENS, token) for token in tokens], np.float32)
+        one, half = np.float32(1), np.float32(0.5)
+        idfs = np.log(one + ((np.float32(self.documents) - holding) + half) / (holding + half))
+        for token, idf, held in zip(tokens, idfs.tolist(), holding.tolist(), strict=True):
+            term = tantivy.Query.term_query(self.schema, TOKENS, token, "freq") if held else None
+            self._known[token] = None if term is None else (idf, term)
 
 
 class Proposer:
@@ -135,11 +136,6 @@ def _text(prefix: str, terms: Sequence[str], numbers: npt.NDArray[np.int32], cou
         else:
             tokens.extend([token] * count)
     return " ".join(tokens)
-
-
-def _idf(documents: int, holding: int) -> float:
-    one, half = np.float32(1), np.float32(0.5)
-    return float(np.log(one + (np.float32(documents - holding) + half) / (np.float32(holding) + half)))
 
 
 def _count(found: tantivy.SearchResult) -> int:

@@ -135,7 +135,7 @@ def read_memories_by_id(
     connection: psycopg.Connection, envelope: Envelope, memory_ids: Collection[str]
 ) -> dict[StructuredMemoryId, MemoryRecord]:
     """Those of the memories that the envelope shows now."""
-    rows = connection.execute(BY_ID, {**visible_names(envelope), "memory_ids": list(memory_ids)})
+    rows = connection.execute(BY_ID, {**visible_names(envelope), "memory_ids": list(memory_ids)}, binary=True)
     return {row[0]: MemoryRecord(*row) for row in rows}
 
 
