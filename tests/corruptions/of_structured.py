@@ -152,6 +152,15 @@ TRAILS = [
         "'of_user'",
         of_audit("of_user", f"session_id = {SESSION}"),
     ),
+    breaks(
+        "a save that was audited twice",
+        "structured.audit",
+        "'of_user'",
+        "insert into audit_events (org_id, event_id, at, actor, action, resource_type, resource_id, request_id, detail)"
+        " select org_id, 'evt_another', at, actor, action, resource_type, resource_id, request_id, detail"
+        " from audit_events where org_id = :o and resource_id = (select memory_id from structured_memories"
+        " where org_id = :o and name = 'of_user')",
+    ),
 ]
 
 INJECTIONS = [

@@ -268,3 +268,44 @@ def test_a_save_of_a_user_who_goes_is_refused(
             other.execute("delete from users where org_id = %s and user_id = %s", [place.org_id, user])
             future = waiting(threads, partial(saved, connection, place, where, actor=user))
         assert isinstance(future.result(), NotFound)
+
+
+def test_a_save_that_waited_for_another_is_of_a_later_time(
+    place: Somewhere, connection: psycopg.Connection, threads: ThreadPoolExecutor
+) -> None:
+    saved(connection, place)
+    with a_connection(place) as other:
+        with other.transaction():
+            other.execute("select 1 from structured_memories where org_id = %s for update", [place.org_id])
+            future = waiting(threads, partial(saved, connection, place))
+            first = saved(other, place).record
+        last = future.result()
+    assert isinstance(last, Saved)
+    assert (first.revision, last.record.revision) == (2, 3)
+    assert first.updated < last.record.updated
+
+
+@pytest.mark.parametrize("ends", ["a save", "a deletion", "a new memory", "a restoration"])
+def test_a_version_is_later_than_the_one_before_though_the_clock_is_not(
+    place: Somewhere, connection: psycopg.Connection, ends: str
+) -> None:
+    saved(connection, place)
+    steps: Mapping[str, list[Callable[[Somewhere, psycopg.Connection], object]]] = {
+        "a save": [saving],
+        "a deletion": [deletion],
+        "a new memory": [deletion, saving],
+        "a restoration": [deletion, restoration],
+    }
+    *before, last = steps[ends]
+    for step in before:
+        step(place, connection)
+    execute(place, "update structured_memories set updated = updated + interval '1 day' where org_id = :o")
+    ((then,),) = fetch(place, "select updated from structured_memories where org_id = :o")
+    last(place, connection)
+    ((now, created),) = fetch(place, "select updated, created from structured_memories where org_id = :o")
+    assert now > then
+    assert ends != "a new memory" or created == now
+
+
+def saving(place: Somewhere, connection: psycopg.Connection) -> object:
+    return saved(connection, place)

@@ -20,7 +20,8 @@ from tests.corruptions.of_structured import OF_STRUCTURED
 from tests.corruptions.of_the_installation import OF_THE_INSTALLATION
 from tests.corruptions.of_the_schema import OF_THE_SCHEMA
 from tests.lives import a_lived_in_organization
-from tests.rows import Somewhere
+from tests.rows import Somewhere, an_organization
+from tests.structured import a_connection, a_memory, saved
 
 CORRUPTIONS = [*OF_PUBLICATION, *OF_PROPOSALS, *OF_RECONCILIATION, *OF_STRUCTURED]
 
@@ -107,6 +108,24 @@ def test_a_row_that_is_gone_is_found(place: Somewhere, superuser: Engine, table:
 def test_an_organization_that_only_the_product_touched_has_none(place: Somewhere) -> None:
     with place.engine.connect() as connection:
         assert verify(connection, place.org_id) == []
+
+
+def test_versions_of_a_memory_that_have_one_moment_are_no_corruption(engine: Engine, superuser: Engine) -> None:
+    place = an_organization(engine)
+    with a_connection(place) as writes:
+        for content in ("One.", "Two.", "Three."):
+            saved(writes, place, memory=a_memory(content=content))
+    with superuser.connect() as connection:
+        connection.execute(text("set local session_replication_role = replica"))
+        for statement in (
+            "update structured_memories set created = now(), updated = now() where org_id = :o",
+            "update structured_memory_revisions set at = now() where org_id = :o",
+            "update audit_events set at = now() where org_id = :o and resource_type = 'structured_memory'",
+        ):
+            assert _changed(connection, place, statement)
+        findings = verify(connection, place.org_id)
+        connection.rollback()
+    assert findings == []
 
 
 def test_every_check_finds_something() -> None:
