@@ -8,19 +8,14 @@ from sqlalchemy.exc import DBAPIError, DisconnectionError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from models.errors import InternalError, Problem, Unavailable
+from models.lost_transactions import LOST, sqlstate_of
 
-DEADLOCK, SERIALIZATION_FAILURE = "40P01", "40001"
 LOCK_TIMEOUT, STATEMENT_TIMEOUT = "55P03", "57014"
 
 # 08: connection exceptions; 53: no resources; 57P: shutting down, starting up; 25P03/04: idle or transaction time-out.
 _GONE = ("08", "53", "57P", "25P03", "25P04")
 
 logger = logging.getLogger(__name__)
-
-
-def is_worth_another_try(error: Exception) -> bool:
-    """Whether the transaction lost against another one and may win the next time."""
-    return _sqlstate(error) in (DEADLOCK, SERIALIZATION_FAILURE)
 
 
 def problem_of(error: Exception, *, request_id: str) -> Problem:
@@ -45,18 +40,13 @@ def _is_outage(error: Exception) -> bool:
         return True
     if not isinstance(error, DBAPIError | psycopg.Error):
         return False
-    state = _sqlstate(error)
+    state = sqlstate_of(error)
     if state is None:
         is_gone = isinstance(error, DBAPIError) and error.connection_invalidated
         return is_gone or isinstance(error, OperationalError | psycopg.OperationalError)
-    return state in (LOCK_TIMEOUT, STATEMENT_TIMEOUT, DEADLOCK, SERIALIZATION_FAILURE) or state.startswith(_GONE)
-
-
-def _sqlstate(error: BaseException) -> str | None:
-    state = getattr(getattr(error, "orig", error), "sqlstate", None)
-    return state if isinstance(state, str) else None
+    return state in (LOCK_TIMEOUT, STATEMENT_TIMEOUT, *LOST) or state.startswith(_GONE)
 
 
 def _name(error: BaseException) -> str:
-    state = _sqlstate(error)
+    state = sqlstate_of(error)
     return type(error).__qualname__ + (f" {state}" if state else "")

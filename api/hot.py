@@ -22,8 +22,8 @@ from api.running import (
     request_key,
     require_admission,
     require_credential,
-    retried,
 )
+from models.lost_transactions import retried
 from models.store.structured import driver_connection_of
 from models.store.tokens import Credential, find_credential_with
 
@@ -35,34 +35,19 @@ def run_hot(incoming: Incoming, function: HotFunction, only_reads: Callable[[Hot
     return retried(partial(_run, incoming, function))
 
 
-class _Gone(psycopg.OperationalError):
-    """The connection had gone before it was asked for anything."""
-
-
 def _run(incoming: Incoming, function: HotFunction) -> Answer:
-    try:
-        return _ask(incoming, function)
-    except _Gone:
-        incoming.services.hot.close_idle()
-        return _ask(incoming, function)
+    def ask(connection: psycopg.Connection, principal: Credential) -> tuple[Hot, Answer]:
+        call = Hot(incoming, principal, connection)
+        return call, _perform(function, call)
 
-
-def _ask(incoming: Incoming, function: HotFunction) -> Answer:
-    with incoming.services.hot.connection() as connection:
-        call = Hot(incoming, _authenticate(connection, incoming), connection)
-        answered = _perform(function, call)
+    call, answered = incoming.services.hot.serve(partial(_authenticate, incoming), ask)
     _tell(call)
     return answered
 
 
-def _authenticate(connection: psycopg.Connection, incoming: Incoming) -> Credential:
+def _authenticate(incoming: Incoming, connection: psycopg.Connection) -> Credential:
     secret = bearer_secret(incoming.headers)
-    try:
-        return require_credential(None if secret is None else find_credential_with(connection, secret))
-    except psycopg.OperationalError as error:
-        if connection.closed:
-            raise _Gone from error
-        raise
+    return require_credential(None if secret is None else find_credential_with(connection, secret))
 
 
 def _run_keyed(incoming: Incoming, function: HotFunction, only_reads: Callable[[Hot], bool]) -> Answer:

@@ -4,29 +4,22 @@ Everything here runs in a worker thread; there are as many threads as pooled con
 """
 
 import hashlib
-import random
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
 
 from sqlalchemy import Connection, Engine
 
 from api.answers import Answer, refusal
 from api.calls import Call, Held, Hot, Later, Read, Write
-from api.failures import is_worth_another_try
 from api.headers import IDEMPOTENCY_KEY, bearer_secret, broken_key_rule
 from api.requests import Incoming
 from models.errors import IdempotencyKeyReused, IdempotencyKeyUsed, Problem, Unauthenticated
+from models.lost_transactions import retried
 from models.store.idempotency import RequestKey, StoredAnswer, claim_key, keep_answer, keep_operation
 from models.store.operations import Due, StoredOperation, read_operation
 from models.store.tokens import Credential, find_credential
 from models.store.transaction import Transaction
-
-ATTEMPTS = 4
-"""A deadlock or serialization failure is tried again at most three times (architecture.md §3)."""
-FIRST_PAUSE_S = 0.02
 
 REPLAYED = {"Idempotency-Replayed": "true"}
 NOT_STORED = (401, 413, 429)
@@ -40,8 +33,6 @@ class Accepted:
     operation: StoredOperation
     replayed: bool = False
 
-
-T = TypeVar("T")
 
 Outcome = Answer | StoredOperation
 ReadFunction = Callable[[Read], Answer | Held | Later]
@@ -112,18 +103,6 @@ def _try(incoming: Incoming, function: WriteFunction, *, only_reads: bool) -> An
     if isinstance(outcome, StoredOperation):
         raise AssertionError("a dry run accepts nothing")  # noqa: TRY004  (a defect, not a type)
     return outcome
-
-
-def retried(work: Callable[[], T]) -> T:
-    """Do it, and again where it lost against another transaction, with jitter."""
-    for attempt in range(ATTEMPTS):
-        try:
-            return work()
-        except Exception as error:
-            if attempt + 1 == ATTEMPTS or not is_worth_another_try(error):
-                raise
-            time.sleep(random.uniform(0, FIRST_PAUSE_S * 2**attempt))  # noqa: S311  (jitter, not a secret)
-    raise AssertionError
 
 
 def _write(incoming: Incoming, function: WriteFunction) -> Answer | Accepted:

@@ -63,12 +63,10 @@ def call_memory_tool(call: Hot, session_id: str) -> Answer:
 
 
 def _result(call: Hot, facts: SessionFacts) -> ToolResult:
-    permission = _permission(call)
-    call.require_permission(permission)
+    call.require_permission(_permission(call))
     require_memory(facts)
-    arguments = call.body(MemoryToolCall, permission=permission).model_dump(exclude_unset=True)
+    arguments = call.body(MemoryToolCall, permission=None).model_dump(exclude_unset=True)
     services = call.incoming.services
-
     actor = call.acting("tool", facts.session_id, facts.user_id)
     scene = Scene(call.connection, services.index, facts, session_envelope(facts), actor, call.tell_index)
     return answer_call(scene, arguments, services.settings.memory)

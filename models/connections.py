@@ -6,8 +6,9 @@ again: whoever uses one looks up the credential first, and tries that again on a
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 import psycopg
 from psycopg.pq import TransactionStatus
@@ -17,9 +18,16 @@ from models.settings import Settings
 
 WAIT_S = 5.0
 
+F = TypeVar("F")
+T = TypeVar("T")
+
 
 class ConnectionsBusy(psycopg.OperationalError):
     """All connections are in use, and have been for a while."""
+
+
+class _Gone(psycopg.OperationalError):
+    """The connection had gone before it was asked for anything."""
 
 
 class Connections:
@@ -55,6 +63,22 @@ class Connections:
         finally:
             self._free.release()
 
+    def serve(self, look_up: Callable[[psycopg.Connection], F], work: Callable[[psycopg.Connection, F], T]) -> T:
+        """Look something up, and go on with it on the same connection; if that had gone before, all on a new one.
+
+        Raises:
+            ConnectionsBusy, psycopg.OperationalError: as `connection`.
+        """
+        try:
+            return self._serve(look_up, work)
+        except _Gone:
+            self.close_idle()
+            return self._serve(look_up, work)
+
+    def _serve(self, look_up: Callable[[psycopg.Connection], F], work: Callable[[psycopg.Connection, F], T]) -> T:
+        with self.connection() as connection:
+            return work(connection, _looked_up(connection, look_up))
+
     def close_idle(self) -> None:
         """Close what is not in use: at the end, or when the database went away and took all of them with it."""
         while self._idle:
@@ -77,3 +101,12 @@ class Connections:
             self._idle.append((connection, made_at))
         else:
             connection.close()
+
+
+def _looked_up(connection: psycopg.Connection, look_up: Callable[[psycopg.Connection], F]) -> F:
+    try:
+        return look_up(connection)
+    except psycopg.OperationalError as error:
+        if connection.closed:
+            raise _Gone from error
+        raise

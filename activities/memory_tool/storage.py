@@ -1,19 +1,13 @@
 """What a storage failure is to a caller of the tool: itself, never "not found" (memory.md §3)."""
 
 import logging
-import random
-import time
 from collections.abc import Callable
 from typing import TypeVar
 
 import psycopg
 
 from models.errors import InternalError, Problem, Unavailable
-
-DEADLOCK, SERIALIZATION_FAILURE = "40P01", "40001"
-ATTEMPTS = 4
-"""A deadlock or serialization failure is tried again at most three times (architecture.md §3)."""
-FIRST_PAUSE_S = 0.02
+from models.lost_transactions import retried
 
 logger = logging.getLogger(__name__)
 
@@ -21,25 +15,16 @@ T = TypeVar("T")
 
 
 def stored(work: Callable[[], T], *, request_id: str) -> T:
-    """What the work comes to; a transaction that lost against another one is tried again, with jitter.
+    """What the work comes to; a transaction that lost against another one is tried again.
 
     Raises:
         Unavailable: the database does not answer, or not in time.
         InternalError: it refuses for a reason that nobody foresaw, which is logged without contents.
     """
-    for attempt in range(ATTEMPTS):
-        try:
-            return work()
-        except psycopg.Error as error:
-            if attempt + 1 < ATTEMPTS and _lost_against_another(error):
-                time.sleep(random.uniform(0, FIRST_PAUSE_S * 2**attempt))  # noqa: S311  (jitter, not a secret)
-                continue
-            raise _problem_of(error, request_id) from error
-    raise AssertionError
-
-
-def _lost_against_another(error: psycopg.Error) -> bool:
-    return error.sqlstate in (DEADLOCK, SERIALIZATION_FAILURE)
+    try:
+        return retried(work)
+    except psycopg.Error as error:
+        raise _problem_of(error, request_id) from error
 
 
 def _problem_of(error: psycopg.Error, request_id: str) -> Problem:

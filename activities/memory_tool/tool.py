@@ -6,6 +6,7 @@ that has found it already uses `answer_call`.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 import psycopg
@@ -45,10 +46,6 @@ class ToolResult:
     text: str
     structured: JsonObject | None = None
     problem: Problem | None = None
-
-
-class _Gone(psycopg.OperationalError):
-    """The connection had gone before it was asked for anything."""
 
 
 class MemoryTool:
@@ -95,19 +92,8 @@ class MemoryTool:
 
     def _within(self, session: SessionCall, work: Callable[[psycopg.Connection, SessionFacts], T]) -> T:
         """Do something for the session as it is now, on a connection that is there."""
-
-        def attempt() -> T:
-            with self._connections.connection() as connection:
-                return work(connection, _facts(connection, session))
-
-        def attempt_anew() -> T:
-            try:
-                return attempt()
-            except _Gone:
-                self._connections.close_idle()
-                return attempt()
-
-        return stored(attempt_anew, request_id=session.request_id)
+        find = partial(_facts, session)
+        return stored(lambda: self._connections.serve(find, work), request_id=session.request_id)
 
     def _tell(self, change: Indexed | Gone) -> None:
         self._index.apply([change])
@@ -166,13 +152,8 @@ def _command(facts: SessionFacts, arguments: Mapping[str, JsonValue], settings: 
         raise
 
 
-def _facts(connection: psycopg.Connection, session: SessionCall) -> SessionFacts:
-    try:
-        facts = read_session_facts(connection, session.org_id, session.session_id)
-    except psycopg.OperationalError as error:
-        if connection.closed:
-            raise _Gone from error
-        raise
+def _facts(session: SessionCall, connection: psycopg.Connection) -> SessionFacts:
+    facts = read_session_facts(connection, session.org_id, session.session_id)
     if facts is None:
         raise no_session()
     return facts
