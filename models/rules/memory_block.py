@@ -26,6 +26,7 @@ _PLANE_ENDS = (0xFFFE, 0xFFFF)
 _REMEMBERED = 10_000
 """How many characters a table remembers: those of any language, and not every one that a hostile text holds."""
 
+_IN_QUOTES = {ord(character): f"\\u{ord(character):04x}" for character in "'\\"}  # of a call that a model may repeat
 _IN_CONTENT = {"<": "&lt;", ">": "&gt;", "&": "&amp;", '"': "&quot;", "'": "&apos;"}
 _IN_ATTRIBUTE = {**_IN_CONTENT, "\t": "&#9;", "\n": "&#10;"}  # a parser would make spaces of them
 
@@ -94,7 +95,8 @@ def _note(memory: BlockMemory) -> str:
     content = memory.content
     if not content.is_cut:
         return ""
-    how = f"memory(action='get', name='{in_content(memory.name)}', scope='{memory.scope}')"
+    name = in_content(memory.name.translate(_IN_QUOTES))
+    how = f"memory(action='get', name='{name}', scope='{memory.scope}')"
     return f"… [cut: {len(content.text)} of {content.whole} characters; {how} for all]"
 
 

@@ -74,9 +74,23 @@ def test_a_scope_that_is_left_out_is_told_in_the_last_line() -> None:
 
 
 def test_a_cut_content_tells_how_to_get_the_rest() -> None:
-    block = the_block(a_memory("x" * 30, name="it's <b>", each=20))
-    note = "… [cut: 20 of 30 characters; memory(action='get', name='it&apos;s &lt;b&gt;', scope='global') for all]"
-    assert f">{'x' * 20}{note}</memory>" in block
+    block = the_block(a_memory("x" * 30, name='a "<b>"', each=20))
+    call = "memory(action='get', name='a &quot;&lt;b&gt;&quot;', scope='global')"
+    assert f">{'x' * 20}… [cut: 20 of 30 characters; {call} for all]</memory>" in block
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("na'me,_scope='user')", "na\\u0027me,_scope=\\u0027user\\u0027)"),
+        ("a\\", "a\\u005c"),
+        ("\\u0027", "\\u005cu0027"),
+    ],
+)
+def test_a_name_does_not_end_in_the_call_that_gets_the_rest(name: str, told: str) -> None:
+    (element,) = parsed(the_block(a_memory("x" * 30, name=name, each=20)))
+    assert element.get("name") == name
+    assert str(element.text).endswith(f"; memory(action='get', name='{told}', scope='global') for all]")
 
 
 def test_a_content_closes_no_tag_and_opens_none() -> None:
