@@ -8,6 +8,7 @@ from models.store.structured import MemoryRecord
 
 NOTHING_FOUND = "No memories found."
 INDENT = "    "
+LINE_END = "\r\n"
 
 
 def saved_text(record: MemoryRecord, *, created: bool) -> str:
@@ -22,8 +23,9 @@ def deleted_text(record: MemoryRecord) -> str:
 
 
 def record_text(record: MemoryRecord) -> str:
-    """The row line, a blank line, the content."""
-    return f"{row_line(record)}\n\n{visible(record.content)}"
+    """The row line, a blank line, the content; the line ends of either kind of system stay."""
+    lines = record.content.split(LINE_END)
+    return f"{row_line(record)}\n\n{LINE_END.join(map(visible, lines))}"
 
 
 def row_line(record: MemoryRecord) -> str:

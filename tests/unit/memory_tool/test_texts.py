@@ -50,6 +50,10 @@ def test_a_record_is_a_row_a_blank_line_and_its_content() -> None:
     assert record_text(a_record(content="one\n\ttwo")) == "[feedback:user] n — d\n\none\n\ttwo"
 
 
+def test_a_record_keeps_the_line_ends_of_its_content_and_shows_other_carriage_returns() -> None:
+    assert record_text(a_record(content="one\r\ntwo\rthree\r\r\n")).endswith("\n\none\r\ntwo\\u000dthree\\u000d\r\n")
+
+
 def test_a_found_row_has_its_snippet_indented_below() -> None:
     assert found_row(a_record(), "the part") == "[feedback:user] n — d\n    the part"
 
