@@ -1,6 +1,6 @@
 """Clean-up: what goes with a user, a workstream and a project, and what stays (memory.md §8)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import psycopg
 import pytest
@@ -21,17 +21,6 @@ from tests.racing import together, without_deadlocks
 from tests.rows import Somewhere, a_member, a_project, a_user, acting, an_organization, fetch, joins, refused
 from tests.structured import GLOBAL, a_connection, a_memory, an_actor, of_project, of_user, of_workstream, saved, seeing
 from tests.workstreams import a_session_of, a_workstream_of, injected
-
-
-@pytest.fixture
-def place(engine: Engine) -> Somewhere:
-    return an_organization(engine)
-
-
-@pytest.fixture
-def connection(place: Somewhere) -> Iterator[psycopg.Connection]:
-    with a_connection(place) as connection:
-        yield connection
 
 
 def of_coordinator(user_id: UserId) -> Place:

@@ -5,8 +5,6 @@ from contextlib import contextmanager
 from functools import partial
 
 import psycopg
-import pytest
-from sqlalchemy import Engine
 
 from models.errors import NotFound
 from models.identifiers import SessionId, new_injection_id
@@ -22,15 +20,10 @@ from models.store.injections import (
 from models.store.sessions import NewSession, create_session, delete_session, read_session
 from models.store.structured import driver_connection_of
 from tests.racing import together
-from tests.rows import Somewhere, acting, an_organization, execute, fetch, refused
+from tests.rows import Somewhere, acting, execute, fetch, refused
 
 COOLDOWN_S = 300.0
 GIVEN = (Given("one", 1, 0.1 + 0.2, "structured"), Given("two", 7, 0.25, "structured"))
-
-
-@pytest.fixture
-def place(engine: Engine) -> Somewhere:
-    return an_organization(engine)
 
 
 def a_session(place: Somewhere, *, resumes: bool = False) -> SessionId:

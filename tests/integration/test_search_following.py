@@ -1,12 +1,10 @@
 """The index follows the database, whoever writes and however it comes to start (memory.md §4)."""
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy import Engine
 
 from models.errors import IndexNotReady
 from models.rules.visibility import Envelope
@@ -24,19 +22,8 @@ from search.index_file import FILE, read
 from search.memory_index import MemoryIndex
 from search.relevance import count_in_scope, find
 from tests.indexes import a_document, a_follower, following, found, running, wait_until
-from tests.rows import Somewhere, an_organization, execute
+from tests.rows import Somewhere, execute
 from tests.structured import GLOBAL, a_connection, a_memory, an_actor, saved, seeing
-
-
-@pytest.fixture
-def place(engine: Engine) -> Somewhere:
-    return an_organization(engine)
-
-
-@pytest.fixture
-def connection(place: Somewhere) -> Iterator[psycopg.Connection]:
-    with a_connection(place) as made:
-        yield made
 
 
 def everything(place: Somewhere) -> Envelope:

@@ -1,28 +1,12 @@
 """What holds of a session now: read anew for every call, in one statement (memory.md §2)."""
 
-from collections.abc import Iterator
-
 import psycopg
-import pytest
-from sqlalchemy import Engine
 
 from models.identifiers import SessionId
 from models.rules.envelopes import SessionFacts
 from models.store.sessions import read_session_facts
 from tests.rows import Somewhere, a_member, a_user, an_organization, execute, leaves, with_role, with_state
-from tests.structured import a_connection
 from tests.workstreams import a_session_of, a_workstream_of
-
-
-@pytest.fixture
-def place(engine: Engine) -> Somewhere:
-    return an_organization(engine)
-
-
-@pytest.fixture
-def connection(place: Somewhere) -> Iterator[psycopg.Connection]:
-    with a_connection(place) as connection:
-        yield connection
 
 
 def facts(connection: psycopg.Connection, place: Somewhere, session_id: SessionId) -> SessionFacts:

@@ -10,7 +10,7 @@ from functools import partial
 import psycopg
 import pytest
 from psycopg.rows import TupleRow
-from sqlalchemy import Engine, text
+from sqlalchemy import text
 
 from models.errors import AlreadyExists, Forbidden, NotFound, PreconditionFailed, Problem
 from models.identifiers import ProjectId
@@ -21,22 +21,11 @@ from models.store.structured_history import read_history
 from models.store.structured_removals import delete_memory, restore_memory
 from models.store.structured_saves import Saved
 from tests.racing import together
-from tests.rows import Somewhere, a_member, acting, an_organization, execute, fetch, refused
+from tests.rows import Somewhere, a_member, acting, execute, fetch, refused
 from tests.structured import GLOBAL, a_connection, a_memory, an_actor, of_project, saved, seeing
 
 WRITERS = 32
 ROUNDS = 6
-
-
-@pytest.fixture
-def place(engine: Engine) -> Somewhere:
-    return an_organization(engine)
-
-
-@pytest.fixture
-def connection(place: Somewhere) -> Iterator[psycopg.Connection]:
-    with a_connection(place) as connection:
-        yield connection
 
 
 def attempted(action: Callable[[], object]) -> object:
@@ -300,11 +289,11 @@ def test_a_version_is_later_than_the_one_before_though_the_clock_is_not(
     for step in before:
         step(place, connection)
     execute(place, "update structured_memories set updated = updated + interval '1 day' where org_id = :o")
-    ((then,),) = fetch(place, "select updated from structured_memories where org_id = :o")
+    (earlier,) = fetch(place, "select updated from structured_memories where org_id = :o")
     last(place, connection)
-    ((now, created),) = fetch(place, "select updated, created from structured_memories where org_id = :o")
-    assert now > then
-    assert ends != "a new memory" or created == now
+    (now,) = fetch(place, "select updated, created from structured_memories where org_id = :o")
+    assert now.updated > earlier.updated
+    assert ends != "a new memory" or now.created == now.updated
 
 
 def saving(place: Somewhere, connection: psycopg.Connection) -> object:

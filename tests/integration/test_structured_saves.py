@@ -1,11 +1,9 @@
 """What a save, a deletion and a restoration leave behind (memory.md §1, §7)."""
 
-from collections.abc import Iterator
 from functools import partial
 
 import psycopg
 import pytest
-from sqlalchemy import Engine
 
 from models.errors import AlreadyExists, Forbidden, NotFound, PreconditionFailed, ProjectArchived
 from models.identifiers import UserId, WorkstreamId
@@ -29,25 +27,13 @@ from tests.rows import (
     a_member,
     a_user,
     acting,
-    an_organization,
     execute,
     fetch,
     leaves,
     refused,
     with_state,
 )
-from tests.structured import GLOBAL, a_connection, a_memory, an_actor, of_project, of_user, of_workstream, saved, seeing
-
-
-@pytest.fixture
-def place(engine: Engine) -> Somewhere:
-    return an_organization(engine)
-
-
-@pytest.fixture
-def connection(place: Somewhere) -> Iterator[psycopg.Connection]:
-    with a_connection(place) as connection:
-        yield connection
+from tests.structured import GLOBAL, a_memory, an_actor, of_project, of_user, of_workstream, saved, seeing
 
 
 def deleted(connection: psycopg.Connection, place: Somewhere, where: Place = GLOBAL, name: str = "a_name") -> int:
