@@ -14,7 +14,7 @@ from itertools import chain, pairwise
 from search.base_forms import base_form
 from search.characters import MARK_RANGES, UNSPACED_RANGES, folded, legible
 
-ANALYZER_VERSION = f"1/{unicodedata.unidata_version}/{version('tantivy')}"
+ANALYZER_VERSION = f"2/{unicodedata.unidata_version}/{version('tantivy')}"
 """Equal versions make equal terms of equal texts. The first number is ours; then Unicode's and the stemmer's."""
 
 LONGEST_TERM = 100

@@ -61,7 +61,7 @@ def marks() -> str:
 
 
 # One word, one compound, one run, and marks in an order that costs Unicode's own sorting the square of their number.
-HOSTILE_PIECES = ("aA", "a.", "漢", "\u0301\u0316", "\uff9e\u0316")
+HOSTILE_PIECES = ("aA", "a.", "漢", "\ufdfa", "\u0301\u0316", "\uff9e\u0316")
 
 
 @pytest.mark.parametrize(
@@ -69,3 +69,12 @@ HOSTILE_PIECES = ("aA", "a.", "漢", "\u0301\u0316", "\uff9e\u0316")
 )
 def test_hostile_text_takes_time_in_proportion_to_its_length(hostile: str) -> None:
     require_linear(terms, hostile, hostile[: HOSTILE // 2])
+
+
+def test_no_character_becomes_more_than_six() -> None:
+    assert max(len(legible(chr(point))) for point in range(0x110000)) <= 6
+
+
+def test_what_stands_for_a_phrase_is_found_by_itself_whatever_it_touches() -> None:
+    assert query_terms("\ufdfa") == ["\ufdfa"]
+    assert {"\ufdfa", "محمد"} <= set(terms("محمد\ufdfa"))
