@@ -14,7 +14,7 @@ LAST_WITH_MARKS = 0x1F000
 LONGEST_ORDINARY_MARKS = 30
 """Marks in a row, as the Stream-Safe Text Format allows; longer rows are sorted before Unicode's own, slower way."""
 
-# Ligatures of whole phrases, 18 and 8 characters in compatibility form. Taken apart they would cost a multiple of what was
+# Ligatures of phrases, 18 and 8 characters in compatibility form. Taken apart they would cost a multiple of what was
 # sent; they stay as they are, each a word of its own.
 _PHRASES = "\ufdfa\ufdfb"
 
