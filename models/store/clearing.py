@@ -2,8 +2,8 @@
 
 Of a deleted user go the sessions, the user and coordinator scopes, and the owned workstreams with whatever anybody
 wrote there; what the user wrote elsewhere stays, with the id in `created_by`. Injection records go with their session
-and with their memory. Each function takes its locks in the order of `models.store.locks`, and reads what there is to
-clear after them.
+and with their memory, and so does what Idempotency-Keys were answered with a memory. Each function takes its locks in
+the order of `models.store.locks`, and reads what there is to clear after them.
 """
 
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ from sqlalchemy import text
 
 from models.identifiers import ProjectId, UserId, WorkstreamId
 from models.rules.visibility import Scope
+from models.store.idempotency import forget_memories
 from models.store.locks import lock_access, lock_user, lock_workstreams
 from models.store.structured import Actor, driver_connection_of
 from models.store.structured_cleanup import clear_memories, scopes_to_clear
@@ -64,3 +65,4 @@ def _end_sessions(tx: Transaction, workstream_ids: Sequence[WorkstreamId]) -> No
 def _clear(tx: Transaction, scope: Scope, scope_id: str) -> None:
     actor = Actor(tx.org_id, tx.actor_id, tx.request_id, "rest")
     clear_memories(driver_connection_of(tx.connection), actor, scope=scope, scope_id=scope_id)
+    forget_memories(tx, scope_id)

@@ -119,6 +119,18 @@ def forget_keys(tx: Transaction, user_id: UserId) -> None:
     )
 
 
+ABOUT_MEMORIES = text("""
+    delete from idempotency_keys
+    where org_id = :org_id and (path like '/v1/api/memories%' or path like '/v1/api/sessions/%')
+      and position('"scope_id":"' || :scope_id || '"' in body) > 0
+""")
+
+
+def forget_memories(tx: Transaction, scope_id: str) -> None:
+    """Drop what keys were answered with memories of a scope: it is about to go, and they with it."""
+    tx.connection.execute(ABOUT_MEMORIES, {"org_id": tx.org_id, "scope_id": scope_id})
+
+
 def _scope(request: RequestKey) -> dict[str, str]:
     return {
         "org_id": request.org_id,

@@ -155,6 +155,18 @@ def test_the_sessions_of_a_workstream_go_with_it(api: Client) -> None:
     ok(owner.get(f"/sessions/{other['session_id']}"))
 
 
+def test_no_key_answers_with_the_memories_of_a_workstream_that_has_gone(api: Client) -> None:
+    owner = an_organization(api).owner
+    workstream_id = a_workstream(owner)
+    memory = {"name": "n", "description": "d", "content": "c", "scope": "workstream", "scope_id": workstream_id}
+    ok(owner.post("/memories", memory, key="one"), 201)
+    elsewhere = ok(owner.post("/memories", {"name": "n", "description": "d", "content": "c"}, key="other"), 201)
+    owner.delete(f"/workstreams/{workstream_id}")
+    problem(owner.post("/memories", memory, key="one"), 404, "not_found")
+    again = owner.post("/memories", {"name": "n", "description": "d", "content": "c"}, key="other")
+    assert ok(again, 201) == elsewhere
+
+
 def test_changes_of_a_workstream_are_audited(api: Client) -> None:
     owner = an_organization(api).owner
     workstream_id = a_workstream(owner)
