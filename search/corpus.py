@@ -10,7 +10,7 @@ import numpy as np
 
 from models.identifiers import OrganizationId
 from models.rules.visibility import Envelope, Place
-from search.columns import View
+from search.columns import Columns, View
 from search.documents import Vector
 from search.exact_scores import Query
 from search.place_documents import PlaceDocuments
@@ -32,7 +32,7 @@ class Seen:
     query: Query
     documents: int
     vocabulary: int
-    clock: int
+    revision: int
 
     def weights(self) -> list[tuple[str, float]]:
         """The tokens of the query in every place, with what each is worth in the envelope."""
@@ -62,15 +62,21 @@ class Changes:
 class Corpus:
     """Documents by organization and place.
 
-    `clock` grows by one with every change, and numbers the moments. It begins where the feed was, and so never falls
-    behind what was told of an earlier corpus.
+    `clock` grows by one with every change, and numbers the moments. What is told outside is the number of an
+    organization's own changes, from a beginning that is the same for all.
+
+    Args:
+        begin: a number that nothing told of an earlier corpus is above.
     """
 
-    def __init__(self, *, clock: int = 0) -> None:
-        self.clock = clock
+    def __init__(self, *, begin: int = 0) -> None:
+        self.clock = 0
+        self._begin = begin
+        self._changes: dict[OrganizationId, int] = {}
         self.vocabulary = Vocabulary()
         self.organizations: dict[OrganizationId, dict[Place, PlaceDocuments]] = {}
         self.last = 0
+        self._homes: dict[OrganizationId, dict[int, PlaceDocuments]] = {}
         self._told = 0
         self._touched: dict[PlaceDocuments, int] = {}
         self._ended: list[int] = []
@@ -79,18 +85,19 @@ class Corpus:
     def put(self, vector: Vector, *, is_change: bool = True) -> None:
         """Take in a memory as of a revision, unless that or a later one is known.
 
-        What is read to build the corpus is no change: the clock goes on from the feed's, by what the feed tells.
+        What is read to build the corpus is not counted as a change: the feed tells those.
         """
         gone, _ = self._gone.get((vector.org_id, vector.memory), (0, 0.0))
-        documents = self.place(vector.org_id, vector.place)
-        known = documents.revision_of(vector.memory)
+        homes = self._homes.setdefault(vector.org_id, {})
+        home = homes.get(vector.memory)
+        known = None if home is None else home.revision_of(vector.memory)
         if max(gone, known or 0) >= vector.revision:
             return
         self.last += 1
-        if is_change or known is not None:
-            self.clock += 1
-        if known is not None:
-            self._ended.append(documents.end(vector.memory, self.clock))
+        self._turn(vector.org_id, is_change=is_change or home is not None)
+        if home is not None:
+            self._end(home, vector.memory)
+        documents = homes[vector.memory] = self.place(vector.org_id, vector.place)
         documents.append(vector, self.vocabulary.numbers_of(vector.terms), self.last)
         self._touched[documents] = self.clock
 
@@ -99,15 +106,43 @@ class Corpus:
         gone, _ = self._gone.get((org_id, memory), (0, 0.0))
         if gone >= revision:
             return
-        for documents in self.organizations.get(org_id, {}).values():
-            known = documents.revision_of(memory)
-            if known is not None:
-                if known > revision:
-                    return
-                self.clock += 1
-                self._ended.append(documents.end(memory, self.clock))
-                self._touched[documents] = self.clock
+        homes = self._homes.get(org_id, {})
+        home = homes.get(memory)
+        if home is not None:
+            if (home.revision_of(memory) or 0) > revision:
+                return
+            self._turn(org_id, is_change=True)
+            self._end(home, memory)
+            del homes[memory]
         self._gone[org_id, memory] = revision, time.monotonic()
+
+    def load(self, org_id: OrganizationId, place: Place, columns: Columns) -> None:
+        """Hold these documents in a place that has none."""
+        documents = self.place(org_id, place)
+        documents.load(columns)
+        self._homes.setdefault(org_id, {}).update(dict.fromkeys(documents.memories(), documents))
+
+    def _turn(self, org_id: OrganizationId, *, is_change: bool) -> None:
+        self.clock += 1
+        if is_change:
+            self._changes[org_id] = self._changes.get(org_id, 0) + 1
+
+    def _end(self, home: PlaceDocuments, memory: int) -> None:
+        self._ended.append(home.end(memory, self.clock))
+        self._touched[home] = self.clock
+
+    def revision_of(self, org_id: OrganizationId) -> int:
+        """Grows by one with every change of the organization, and by those of no other."""
+        return self._begin + self._changes.get(org_id, 0)
+
+    def highest_revision(self) -> int:
+        """That of the organization which changed most."""
+        return self._begin + max(self._changes.values(), default=0)
+
+    def count_from(self, begin: int) -> None:
+        """Count changes anew from a number, or from the highest that was told if that is above it."""
+        self._begin = max(begin, self.highest_revision())
+        self._changes.clear()
 
     def place(self, org_id: OrganizationId, place: Place) -> PlaceDocuments:
         """The documents of a place; one that is new has none."""
@@ -134,7 +169,7 @@ class Corpus:
             Query.of([term for term, _ in known], numbers, holding, documents, length),
             documents,
             len(self.vocabulary),
-            self.clock,
+            self.revision_of(envelope.org_id),
         )
 
     def _shown(self, envelope: Envelope, places: Collection[Place] | None) -> Iterator[PlaceDocuments]:

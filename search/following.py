@@ -117,7 +117,6 @@ class Follower:
             self._build(connection)
             return
         _, latest = current_position(connection)
-        stored.corpus.clock = max(stored.corpus.clock, latest)
         self._index.prepare(stored.corpus)
         self._index.note(applied=latest, latest=latest)
         self._finish(connection, stored.position)
@@ -125,7 +124,7 @@ class Follower:
     def _build(self, connection: psycopg.Connection) -> None:
         """Read and analyze every memory, and then what changed meanwhile."""
         position, latest = current_position(connection)
-        self._index.prepare(Corpus(clock=max(latest, self._index.revision)))
+        self._index.prepare(Corpus(begin=latest))
         total, done, last = count_texts(connection), 0, None
         while page := read_page(connection, last, PAGE):
             if self._stop.is_set():

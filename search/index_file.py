@@ -25,7 +25,7 @@ from search.corpus import Corpus
 from search.vocabulary import Vocabulary
 
 FILE = "memories.index"
-VERSION = f"1/{ANALYZER_VERSION}"
+VERSION = f"2/{ANALYZER_VERSION}"
 """Of the file's form and of the terms in it."""
 
 DIGEST_SIZE = 32
@@ -55,7 +55,7 @@ class _Head(BaseModel):
     version: str
     epoch: str
     snapshot: str
-    clock: int
+    revision: int
     last: int
     vocabulary: int
     parts: list[_Part]
@@ -76,6 +76,7 @@ class Moment:
     places: list[tuple[OrganizationId, Place, View]]
     terms: Sequence[str]
     clock: int
+    revision: int
     last: int
     position: FeedPosition
 
@@ -88,7 +89,7 @@ def moment_of(corpus: Corpus, position: FeedPosition) -> Moment:
         for place, documents in own.items()
         if documents.documents
     ]
-    return Moment(places, corpus.vocabulary.terms, corpus.clock, corpus.last, position)
+    return Moment(places, corpus.vocabulary.terms, corpus.clock, corpus.highest_revision(), corpus.last, position)
 
 
 def write(folder: Path, moment: Moment) -> None:
@@ -129,7 +130,7 @@ def _pieces(moment: Moment) -> Iterator[bytes | memoryview]:
         version=VERSION,
         epoch=moment.position.epoch,
         snapshot=moment.position.snapshot,
-        clock=moment.clock,
+        revision=moment.revision,
         last=moment.last,
         vocabulary=len(used),
         parts=parts,
@@ -184,13 +185,13 @@ def read(folder: Path) -> Stored | None:
 
 def _corpus(head: _Head, rest: bytes) -> Corpus:
     terms = rest[: head.vocabulary].decode()
-    corpus = Corpus(clock=head.clock)
+    corpus = Corpus(begin=head.revision)
     corpus.vocabulary = Vocabulary(terms.split("\n") if terms else ())
     corpus.last = head.last
     at = head.vocabulary
     for part in head.parts:
         columns, at = _columns(part, rest, at)
-        corpus.place(OrganizationId(part.org_id), Place(part.scope, part.scope_id)).load(columns)
+        corpus.load(OrganizationId(part.org_id), Place(part.scope, part.scope_id), columns)
     corpus.forget_telling()
     return corpus
 

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from models.errors import IndexNotReady
+from models.identifiers import OrganizationId
 from models.rules.structured_fields import MemoryType
 from models.rules.visibility import Envelope, Place
 from search.analysis import query_terms
@@ -49,11 +50,10 @@ class MemoryIndex:
         self._reached = 0
         self._applied = self._latest = 0
 
-    @property
-    def revision(self) -> int:
-        """Grows with every change that is indexed, across restarts too."""
+    def revision_of(self, org_id: OrganizationId) -> int:
+        """Grows with every change of the organization that is indexed, and does not fall back across restarts."""
         corpus = self._serving or self._preparing
-        return self._reached if corpus is None else max(self._reached, corpus.clock)
+        return self._reached if corpus is None else max(self._reached, corpus.revision_of(org_id))
 
     @property
     def state(self) -> IndexState:
@@ -109,10 +109,10 @@ class MemoryIndex:
             seen, proposals = self._ready().see(envelope, places, terms), self._proposals
         wanted = None if type is None else TYPES.index(type)
         if not seen.query.terms:
-            return Ranking((), 0 if count else None, seen.documents, seen.clock)
+            return Ranking((), 0 if count else None, seen.documents, seen.revision)
         found = self._from_candidates(seen, proposals, k, wanted, count=count) or _from_all(seen, k, wanted)
         hits, total = found
-        return Ranking(hits, total if count else None, seen.documents, seen.clock)
+        return Ranking(hits, total if count else None, seen.documents, seen.revision)
 
     def _from_candidates(
         self, seen: Seen, proposals: Proposals | None, k: int, wanted: int | None, *, count: bool
@@ -160,14 +160,15 @@ class MemoryIndex:
     def serve(self) -> None:
         """Answer from the corpus that was prepared, which is complete."""
         with self._lock:
+            self._keep_reached()
             if self._preparing is not None:
-                self._preparing.clock = max(self._preparing.clock, self.revision)
+                self._preparing.count_from(max(self._reached, self._latest))
             self._serving, self._preparing, self._proposals = self._preparing, None, None
 
     def withdraw(self) -> None:
         """Answer nothing until another corpus is prepared: what changed since cannot be told."""
         with self._lock:
-            self._reached = self.revision
+            self._keep_reached()
             self._serving = self._preparing = self._proposals = None
             self._progress = 0.0
 
@@ -206,6 +207,11 @@ class MemoryIndex:
             self._proposals = None
             if self._serving is not None:
                 self._serving.forget_telling()
+
+    def _keep_reached(self) -> None:
+        for corpus in (self._serving, self._preparing):
+            if corpus is not None:
+                self._reached = max(self._reached, corpus.highest_revision())
 
     def _ready(self) -> Corpus:
         if self._serving is None:

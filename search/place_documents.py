@@ -4,6 +4,8 @@ A row stands for one version of a memory. A changed memory's row ends and anothe
 the arrays sees them as of the clock at which they began, whatever is written meanwhile.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from search.columns import LOW_BITS, NEVER, NO_TERMS, Columns, View
@@ -58,6 +60,10 @@ class PlaceDocuments:
         """The revision of a memory that lives here."""
         row = self._row_of.get(memory)
         return None if row is None else int(self._columns.revisions[row])
+
+    def memories(self) -> Iterable[int]:
+        """Those that live here."""
+        return self._row_of.keys()
 
     def append(self, vector: Vector, terms: list[int], number: int) -> None:
         """Take in a document; a version of it that lives here has been ended before."""

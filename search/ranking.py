@@ -19,7 +19,7 @@ class Ranking:
     """The best hits, the highest score first and then by id.
 
     `total` is how many match at all, where that was asked, and `in_scope` how many could: all of the envelope. Both and
-    the hits hold of one moment, that of `revision`.
+    the hits hold of one moment, that of the organization's `revision`.
     """
 
     hits: tuple[Hit, ...]

@@ -148,4 +148,4 @@ def _find_in_postgres(
         documents.append((record.memory_id, terms, terms.total()))
     ranked = score_exhaustively(documents, query_terms(query))
     wanted = [ScoredMemory(records[memory], score) for memory, score in ranked if type in (None, records[memory].type)]
-    return Found(tuple(wanted[:k]), len(wanted), len(records), index.revision)
+    return Found(tuple(wanted[:k]), len(wanted), len(records), index.revision_of(envelope.org_id))

@@ -82,7 +82,7 @@ def test_a_start_goes_on_from_the_disk(place: Somewhere, connection: psycopg.Con
     kept = saved(connection, place, memory=a_memory("kept", "The harbour.")).record
     changed = saved(connection, place, memory=a_memory("changed", "The harbour.")).record
     with following(place, tmp_path) as index:
-        before = index.revision
+        before = index.revision_of(place.org_id)
     stored = read(tmp_path)
     assert stored is not None
     assert stored.corpus.count(everything(place), None) == 2
@@ -90,7 +90,7 @@ def test_a_start_goes_on_from_the_disk(place: Somewhere, connection: psycopg.Con
     with following(place, tmp_path) as index:
         assert found(index, place, [GLOBAL], "harbour") == [kept.memory_id]
         assert found(index, place, [GLOBAL], "station") == [changed.memory_id]
-        assert index.revision > before
+        assert index.revision_of(place.org_id) > before
 
 
 @pytest.mark.parametrize("damage", ["removed", "truncated", "flipped", "empty", "another version"])
@@ -111,7 +111,7 @@ def test_a_damaged_index_is_built_anew_at_the_start(
     elif damage == "empty":
         file.write_bytes(b"")
     else:
-        file.write_bytes(content.replace(b'"version":"1/', b'"version":"0/'))
+        file.write_bytes(content.replace(b'"version":"2/', b'"version":"0/'))
     assert read(tmp_path) is None
     with following(place, tmp_path) as index:
         assert found(index, place, [GLOBAL], "harbour") == [memory.memory_id]
@@ -169,7 +169,7 @@ def test_an_index_that_the_feed_no_longer_tells_what_changed_answers_nothing_unt
     building, reading = threading.Event(), threading.Event()
     with running(follower):
         wait_until(lambda: index.state.ready)
-        before = index.revision
+        before = index.revision_of(place.org_id)
 
         def held(*arguments: object) -> list[MemoryText]:
             building.set()
@@ -181,11 +181,11 @@ def test_an_index_that_the_feed_no_longer_tells_what_changed_answers_nothing_unt
         assert building.wait(20)
         with pytest.raises(IndexNotReady):
             index.rank(everything(place), "harbour", k=5)
-        assert index.revision >= before
+        assert index.revision_of(place.org_id) >= before
         reading.set()
         wait_until(lambda: index.state.ready)
         assert found(index, place, [GLOBAL], "harbour") == [memory.memory_id]
-        assert index.revision >= before
+        assert index.revision_of(place.org_id) >= before
 
 
 def test_while_the_index_is_built_small_envelopes_are_scored_from_postgres(

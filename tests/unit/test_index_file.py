@@ -20,7 +20,7 @@ POSITION = FeedPosition("epoch", "10:12:11")
 
 
 def a_corpus(*texts: str, envelope: Envelope) -> Corpus:
-    corpus = Corpus(clock=7)
+    corpus = Corpus(begin=7)
     for text in texts:
         corpus.put(vector_of(a_document(envelope.org_id, HERE, text)))
     return corpus
@@ -37,7 +37,7 @@ def test_what_is_read_is_what_was_written(tmp_path: Path, envelope: Envelope) ->
     stored = read(tmp_path)
     assert stored is not None
     assert stored.position == POSITION
-    assert (stored.corpus.clock, stored.corpus.last) == (corpus.clock, corpus.last) == (10, 3)
+    assert (stored.corpus.revision_of(envelope.org_id), stored.corpus.last) == (10, 3)
     rankings = []
     for each in (corpus, stored.corpus):
         index = MemoryIndex()

@@ -17,6 +17,7 @@ from search.analysis import document_terms, query_terms
 from search.corpus import Corpus
 from search.documents import TYPES, Gone, Indexed
 from search.memory_index import MemoryIndex
+from search.place_documents import PlaceDocuments
 from search.scoring import score_exhaustively
 from tests.indexes import Filled, a_document
 
@@ -151,7 +152,7 @@ def test_candidates_are_ranked_as_scoring_all_does_where_lengths_are_skewed() ->
 
 @pytest.mark.long
 @pytest.mark.timeout(1_800)
-@pytest.mark.parametrize(("visible", "queries"), [(50, 1_000), (1_500, 1_000), (100_000, 200)])
+@pytest.mark.parametrize(("visible", "queries"), [(50, 1_000), (1_500, 1_000), (100_000, 1_000)])
 def test_many_queries_are_ranked_as_scoring_all_does(visible: int, queries: int) -> None:
     made = twins(4, visible=visible, median=15)
     made.changes(visible // 50)
@@ -200,7 +201,7 @@ def test_a_change_that_was_overtaken_is_not_taken_in() -> None:
     filled.apply(late, early, late)
     assert found(filled, envelope, "harbour") == []
     assert found(filled, envelope, "station") == [early.memory_id]
-    assert filled.index.revision == 1
+    assert filled.index.revision_of(envelope.org_id) == 1
     filled.apply(Gone(envelope.org_id, early.memory_id, 3), late)
     assert filled.index.in_scope(envelope) == 0
     filled.apply(a_document(envelope.org_id, PLACES[0], "harbour", memory_id=early.memory_id, revision=4))
@@ -264,7 +265,7 @@ def test_a_term_that_occurs_more_often_than_sixteen_bits_count_is_counted() -> N
 
 def test_an_index_that_is_being_built_answers_nothing_and_takes_in_what_is_saved() -> None:
     index, envelope = MemoryIndex(), Envelope(new_organization_id(), PLACES)
-    index.prepare(Corpus(clock=40))
+    index.prepare(Corpus(begin=40))
     index.load([a_document(envelope.org_id, PLACES[0], "harbour")], progress=0.5)
     index.apply([a_document(envelope.org_id, PLACES[0], "harbour")])
     with pytest.raises(IndexNotReady) as refused:
@@ -273,4 +274,46 @@ def test_an_index_that_is_being_built_answers_nothing_and_takes_in_what_is_saved
     assert not index.state.ready
     index.serve()
     assert len(index.rank(envelope, "harbour", k=5).hits) == 2
-    assert index.revision == 41
+    assert index.revision_of(envelope.org_id) == 41
+
+
+def test_the_number_of_an_organization_grows_with_its_own_changes_alone() -> None:
+    filled, (one, other) = Filled(), (Envelope(new_organization_id(), PLACES) for _ in range(2))
+    filled.apply(a_document(one.org_id, PLACES[0], "harbour"))
+    before = filled.index.rank(one, "harbour", k=5).revision
+    made = [a_document(other.org_id, PLACES[0], "harbour") for _ in range(3)]
+    filled.apply(*made, Gone(other.org_id, made[0].memory_id, 2))
+    assert filled.index.rank(one, "harbour", k=5).revision == before
+    assert filled.index.rank(other, "harbour", k=5).revision == 4
+
+
+def test_no_number_falls_when_another_corpus_is_served() -> None:
+    filled, orgs = Filled(), [new_organization_id() for _ in range(2)]
+    filled.apply(*(a_document(org_id, PLACES[0], "harbour") for org_id in (orgs[0], orgs[1], orgs[1])))
+    before = [filled.index.revision_of(org_id) for org_id in orgs]
+    filled.index.withdraw()
+    assert [filled.index.revision_of(org_id) for org_id in orgs] >= before
+    filled.index.prepare(Corpus())
+    filled.index.serve()
+    assert [filled.index.revision_of(org_id) for org_id in orgs] == [2, 2]
+    filled.index.note(latest=9)
+    filled.index.prepare(Corpus())
+    filled.index.serve()
+    assert filled.index.revision_of(orgs[0]) == 9
+
+
+def test_a_deletion_asks_no_place_but_the_memorys_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    filled, org_id = Filled(), new_organization_id()
+    documents = [a_document(org_id, Place("user", f"usr_{number}"), "harbour") for number in range(50)]
+    filled.apply(*documents)
+    asked: list[int] = []
+    revision_of = PlaceDocuments.revision_of
+
+    def counted(place: PlaceDocuments, memory: int) -> int | None:
+        asked.append(memory)
+        return revision_of(place, memory)
+
+    monkeypatch.setattr(PlaceDocuments, "revision_of", counted)
+    filled.apply(Gone(org_id, documents[-1].memory_id, 2))
+    assert len(asked) == 1
+    assert filled.index.in_scope(Envelope(org_id, (), whole=True)) == 49
