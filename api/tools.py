@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from activities.memory_tool.actions import Scene
 from activities.memory_tool.definition import definition
+from activities.memory_tool.precedence import require_target
 from activities.memory_tool.rows import ROWS
 from activities.memory_tool.tool import ToolResult, answer_call, require_memory
 from api.answers import Answer, document_answer, told_to_model
@@ -65,10 +66,11 @@ def call_memory_tool(call: Hot, session_id: str) -> Answer:
 def _result(call: Hot, facts: SessionFacts) -> ToolResult:
     call.require_permission(_permission(call))
     require_memory(facts)
-    arguments = call.body(MemoryToolCall, permission=None).model_dump(exclude_unset=True)
     services = call.incoming.services
     actor = call.acting("tool", facts.session_id, facts.user_id)
     scene = Scene(call.connection, services.index, facts, session_envelope(facts), actor, call.tell_index)
+    require_target(scene, call.json().value)
+    arguments = call.body(MemoryToolCall, permission=None).model_dump(exclude_unset=True)
     return answer_call(scene, arguments, services.settings.memory)
 
 

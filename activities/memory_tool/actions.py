@@ -11,12 +11,13 @@ from activities.memory_tool.texts import (
     found_row,
     miss,
     record_text,
+    refusal_text,
     row_line,
     rows_text,
     saved_text,
     with_other_places,
 )
-from models.errors import JsonObject, JsonValue, NotFound, Problem, ReadOnlySession
+from models.errors import Forbidden, JsonObject, JsonValue, NotFound, Problem, ReadOnlySession
 from models.rules.envelopes import SessionFacts, session_envelope
 from models.rules.snippets import snippet
 from models.rules.targets import Verb, inherited_scope, target_of
@@ -73,7 +74,7 @@ def perform(scene: Scene, command: Command) -> Said:
 
 def _save(scene: Scene, command: Save) -> Said:
     name = command.input.name
-    place = _target(scene, command.scope, name, "write")
+    place = target(scene, command.scope, name, "write")
     try:
         saved = save_memory(scene.connection, scene.actor, scene.envelope, place, command.input)
     except Problem as problem:
@@ -86,19 +87,19 @@ def _save(scene: Scene, command: Save) -> Said:
 
 
 def _get(scene: Scene, command: Get) -> Said:
-    place = _target(scene, command.scope, command.name, "read")
+    place = target(scene, command.scope, command.name, "read")
     record = read_memory(scene.connection, scene.envelope, place, command.name)
     if record is None:
-        raise _pointing(scene, NotFound(miss(command.name, place.scope)), command.name, place)
+        raise _missing(scene, command.name, place)
     return Said({"memory": record.document()}, record_text(record))
 
 
 def _delete(scene: Scene, command: Delete) -> Said:
-    place = _target(scene, command.scope, command.name, "write")
+    place = target(scene, command.scope, command.name, "write")
     try:
         record = delete_memory(scene.connection, scene.actor, scene.envelope, place, command.name)
     except NotFound as missing:
-        raise _pointing(scene, _why_missing(scene, command) or missing, command.name, place) from missing
+        raise _why_missing(scene, command, place) from missing
     except Problem as problem:
         raise _pointing(scene, problem, command.name, place) from problem
     scene.tell(Gone(scene.envelope.org_id, record.memory_id, record.revision))
@@ -143,10 +144,17 @@ def _list(scene: Scene, command: List) -> Said:
     return _spanning(answered, [row_line(record) for record in page.memories], _unavailable(scene, command.scope))
 
 
-def _target(scene: Scene, scope: Scope | None, name: str, verb: Verb) -> Place:
+def target(scene: Scene, scope: Scope | None, name: str | None, verb: Verb) -> Place:
+    """The one place that is meant.
+
+    Raises:
+        Problem: it cannot be read or written; the detail says where else the name exists, where there is one.
+    """
     try:
         return target_of(scene.facts, scene.envelope, scope, verb)
     except Problem as problem:
+        if name is None:
+            raise
         meant = scene.envelope.place_of(scope or inherited_scope(scene.facts))
         raise _pointing(scene, problem, name, meant) from problem
 
@@ -160,20 +168,27 @@ def _pointing(scene: Scene, problem: Problem, name: str, place: Place | None) ->
     """The problem, its detail saying where else the name exists; not where no other scope would help."""
     if isinstance(problem, ReadOnlySession):
         return problem
-    others = [other for other in scopes_holding(scene.connection, scene.envelope, name) if other != place]
-    return type(problem)(with_other_places(problem.detail, others), **problem.context)
+    told = refusal_text(name, problem.detail, _others(scene, name, place), forbids=isinstance(problem, Forbidden))
+    return type(problem)(told, **problem.context)
 
 
-def _why_missing(scene: Scene, command: Delete) -> Problem | None:
+def _missing(scene: Scene, name: str, place: Place) -> NotFound:
+    return NotFound(with_other_places(miss(name, place.scope), _others(scene, name, place)))
+
+
+def _others(scene: Scene, name: str, place: Place | None) -> list[Place]:
+    return [other for other in scopes_holding(scene.connection, scene.envelope, name) if other != place]
+
+
+def _why_missing(scene: Scene, command: Delete, place: Place) -> Problem:
     """Why the store found nothing to delete: access that ended meanwhile, or else that there is none."""
     facts = read_session_facts(scene.connection, scene.facts.org_id, scene.facts.session_id)
-    if facts is None:
-        return None
-    try:
-        place = target_of(facts, session_envelope(facts), command.scope, "write")
-    except Problem as problem:
-        return problem
-    return NotFound(miss(command.name, place.scope))
+    if facts is not None:
+        try:
+            place = target_of(facts, session_envelope(facts), command.scope, "write")
+        except Problem as problem:
+            return _pointing(scene, problem, command.name, place)
+    return _missing(scene, command.name, place)
 
 
 def _unavailable(scene: Scene, scope: Scope | None) -> list[tuple[Scope, str]]:

@@ -74,18 +74,6 @@ class List:
 Command = Save | Get | Search | Delete | List
 
 
-def read_action(arguments: Mapping[str, JsonValue]) -> Action:
-    """Which action is asked for: one exact lower-case text.
-
-    Raises:
-        InvalidRequest: it is missing, or none of the five.
-    """
-    reading = _Reading(arguments)
-    action = reading.one_of("action", tuple(ROWS), required=True)
-    reading.refuse()
-    return cast("Action", action)
-
-
 def read_arguments(arguments: Mapping[str, JsonValue], *, scopes: Collection[Scope], max_content: int) -> Command:
     """The call, its texts normalized.
 
@@ -97,7 +85,7 @@ def read_arguments(arguments: Mapping[str, JsonValue], *, scopes: Collection[Sco
     Raises:
         InvalidRequest: an argument is missing, none of the action's row, or breaks a rule.
     """
-    action = read_action(arguments)
+    action = _action(arguments)
     reading = _Reading(arguments, spans=action in SPANNING)
     row = ROWS[action]
     reading.refuse_others({"action", *row.required, *row.optional})
@@ -183,6 +171,14 @@ class _Reading:
 
     def _break(self, name: str, rule: str, hint: str = "") -> None:
         self.broken.append((name, rule, hint))
+
+
+def _action(arguments: Mapping[str, JsonValue]) -> Action:
+    """One exact lower-case text; what else there is can be judged only by it."""
+    reading = _Reading(arguments)
+    action = reading.one_of("action", tuple(ROWS), required=True)
+    reading.refuse()
+    return cast("Action", action)
 
 
 def _save(reading: _Reading, scopes: tuple[Scope, ...], max_content: int) -> Save:

@@ -49,7 +49,7 @@ def miss(name: str, scope: Scope) -> str:
 
 
 def with_other_places(detail: str, others: Sequence[Place]) -> str:
-    """The detail of a miss or of a refusal, and where else the name exists; others in the contract's order."""
+    """The detail of a miss, and where else the name exists; others in the contract's order."""
     if not others:
         return detail
     scopes = [place.scope for place in others]
@@ -57,3 +57,18 @@ def with_other_places(detail: str, others: Sequence[Place]) -> str:
     retry = " or ".join(f"scope='{scope}'" for scope in scopes)
     noun = "scope" if len(scopes) == 1 else "scopes"
     return f"{detail.removesuffix('.')}; it exists in {noun} {listed}: retry with {retry}"
+
+
+def refusal_text(name: str, detail: str, others: Sequence[Place], *, forbids: bool) -> str:
+    """The detail of a refusal, and where else the name exists: with the memory named, so that it is what `it` means.
+
+    Args:
+        name: the memory's.
+        detail: of the refusal.
+        others: as `with_other_places` takes them.
+        forbids: whether the memory could be read.
+    """
+    if not others:
+        return detail
+    what = "changed" if forbids else "reached"
+    return with_other_places(f"Memory '{visible(name)}' cannot be {what}: {detail[:1].lower()}{detail[1:]}", others)

@@ -12,12 +12,12 @@ from typing import TypeVar
 import psycopg
 
 from activities.memory_tool.actions import Said, Scene, perform
-from activities.memory_tool.arguments import Command, Delete, Save, read_action, read_arguments
+from activities.memory_tool.arguments import Command, Delete, Save, read_arguments
 from activities.memory_tool.definition import definition
-from activities.memory_tool.rows import ROWS
+from activities.memory_tool.precedence import require_target
 from activities.memory_tool.storage import stored
 from models.connections import Connections
-from models.errors import InvalidRequest, JsonObject, JsonValue, MemoryDisabled, Problem, ReadOnlySession
+from models.errors import InvalidRequest, JsonObject, JsonValue, MemoryDisabled, Problem
 from models.identifiers import OrganizationId, SessionId
 from models.memory_settings import MemorySettings
 from models.rules.envelopes import SessionFacts, session_envelope
@@ -26,6 +26,9 @@ from models.store.sessions import no_session, read_session_facts
 from models.store.structured import Actor, Surface
 from search.documents import Gone, Indexed
 from search.memory_index import MemoryIndex
+
+Arguments = JsonValue | Mapping[str, JsonValue]
+"""What a model gave for arguments, which need not be any."""
 
 T = TypeVar("T")
 
@@ -71,12 +74,12 @@ class MemoryTool:
         """
         return self._within(session, lambda _, facts: definition(facts, max_content=self._settings.max_content))
 
-    def call(self, session: SessionCall, arguments: Mapping[str, JsonValue], surface: Surface) -> ToolResult:
+    def call(self, session: SessionCall, arguments: Arguments, surface: Surface) -> ToolResult:
         """Call the tool; a refusal, a miss and a storage failure are results.
 
         Args:
             session: who calls; whether the caller may use it is not asked here.
-            arguments: as the model gave them.
+            arguments: as the model gave them; what is no object is refused as anything else that breaks a rule.
             surface: the way in, for the audit.
         """
 
@@ -99,7 +102,7 @@ class MemoryTool:
         self._index.apply([change])
 
 
-def answer_call(scene: Scene, arguments: Mapping[str, JsonValue], settings: MemorySettings) -> ToolResult:
+def answer_call(scene: Scene, arguments: Arguments, settings: MemorySettings) -> ToolResult:
     """Answer a call of a session that was found; with the lever off nothing is read.
 
     Raises:
@@ -107,6 +110,7 @@ def answer_call(scene: Scene, arguments: Mapping[str, JsonValue], settings: Memo
     """
     try:
         require_memory(scene.facts)
+        require_target(scene, arguments)
         said = _performed(scene, _command(scene.facts, arguments, settings))
     except Problem as problem:
         return refused(problem)
@@ -141,15 +145,10 @@ def _performed(scene: Scene, command: Command) -> Said:
     return _performed(replace(scene, facts=facts, envelope=session_envelope(facts)), command)
 
 
-def _command(facts: SessionFacts, arguments: Mapping[str, JsonValue], settings: MemorySettings) -> Command:
-    """The call as it was meant; what no argument would mend is told first."""
-    action = read_action(arguments)
-    try:
-        return read_arguments(arguments, scopes=scopes_of(facts), max_content=settings.max_content)
-    except InvalidRequest:
-        if facts.read_only and ROWS[action].writes:
-            raise ReadOnlySession("The session is read-only.") from None
-        raise
+def _command(facts: SessionFacts, arguments: Arguments, settings: MemorySettings) -> Command:
+    if not isinstance(arguments, Mapping):
+        raise InvalidRequest.of("body", "null" if arguments is None else "type")
+    return read_arguments(arguments, scopes=scopes_of(facts), max_content=settings.max_content)
 
 
 def _facts(session: SessionCall, connection: psycopg.Connection) -> SessionFacts:

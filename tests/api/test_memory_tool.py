@@ -1,5 +1,6 @@
 """The `memory` tool of a session over HTTP (memory.md §2, §3)."""
 
+import httpx
 import pytest
 from pydantic import JsonValue
 
@@ -216,8 +217,11 @@ def test_a_refused_write_to_a_lost_attachment_names_the_other_scopes(api: Client
     version = ok(organization.owner.get(f"/projects/{project_id}"))["version"]
     assert isinstance(version, int)
     ok(organization.owner.patch(f"/projects/{project_id}", {"state": "archived"}, version=version))
-    for call in (tool.save("key"), tool.call("delete", name="key")):
-        assert refusal(call, 409, "project_archived").endswith("; it exists in scope 'user': retry with scope='user'")
+    for call in (tool.save("key"), tool.call("delete", name="key"), tool.call("get", name="key")):
+        assert refusal(call, 409, "project_archived") == (
+            "Memory 'key' cannot be reached: the project is archived"
+            "; it exists in scope 'user': retry with scope='user'"
+        )
     for call in (tool.call("get", name="x"), tool.call("list", scope="project")):
         refusal(call, 409, "project_archived")
     assert tool.said("list")[0]["unavailable"] == [{"scope": "project", "code": "project_archived"}]
@@ -234,12 +238,66 @@ def test_an_owner_without_membership_has_no_project_memory(api: Client) -> None:
     refusal(tool.call("get", name="key"), 404, "not_found")
 
 
+def broken(tool: Tool, **scope: JsonValue) -> list[httpx.Response]:
+    """Writes whose scope can be told, and whose other arguments break rules; the first one names `key`."""
+    arguments: list[JsonObject] = [
+        {"action": "save", "name": "key", "content": "c", "description": "d", "type": "nonsense"},
+        {"action": "save", "name": "a/b"},
+        {"action": "delete", "name": None},
+        {"action": "delete", "name": "a", "nothing": 1},
+    ]
+    return [tool.send({**sent, **scope}) for sent in arguments]
+
+
+def test_what_the_role_refuses_is_told_before_the_rules_that_the_arguments_break(api: Client) -> None:
+    organization = an_organization(api)
+    project_id = a_project(organization.owner)
+    member = a_member(organization, project_id, "viewer")
+    viewer = a_tool(member.client, project_id=project_id)
+    viewer.saved("key", scope="user")
+    for refused in (*broken(viewer), *broken(viewer, scope="project")):
+        refusal(refused, 403, "forbidden")
+    assert "'user'" in refusal(broken(viewer)[0], 403, "forbidden")
+    for allowed in (*broken(viewer, scope="user"), *broken(viewer, scope="nonsense"), viewer.call("get", name="a/b")):
+        refusal(allowed, 400, "invalid_request")
+    assert organization.owner.delete(f"/projects/{project_id}/members/{member.user_id}").status_code == 204
+    reads = [viewer.call("get", name="a/b"), viewer.call("list", scope="project", limit=0)]
+    for refused in (*broken(viewer), *broken(viewer, scope="project"), *reads):
+        refusal(refused, 404, "not_found")
+    refusal(viewer.call("list", limit=0), 400, "invalid_request")
+
+
+def test_the_policy_for_global_is_told_before_the_rules_that_the_arguments_break(api: Client) -> None:
+    organization = an_organization(api)
+    member = a_tool(a_person(organization).client)
+    version = ok(organization.owner.get("/admin/organization"))["version"]
+    assert isinstance(version, int)
+    ok(organization.owner.patch("/admin/organization", {"global_write": "admin"}, version=version))
+    for refused in (*broken(member), *broken(member, scope="global")):
+        refusal(refused, 403, "forbidden")
+
+
+def test_rules_that_the_arguments_break_are_told_before_an_archived_project(api: Client) -> None:
+    owner = an_organization(api).owner
+    project_id = a_project(owner)
+    tool = a_tool(owner, project_id=project_id)
+    version = ok(owner.get(f"/projects/{project_id}"))["version"]
+    assert isinstance(version, int)
+    ok(owner.patch(f"/projects/{project_id}", {"state": "archived"}, version=version))
+    for refused in broken(tool):
+        refusal(refused, 400, "invalid_request")
+    refusal(tool.save("key"), 409, "project_archived")
+
+
 def test_a_read_only_session_reads_and_writes_nothing(api: Client) -> None:
     owner = an_organization(api).owner
     a_tool(owner).saved("key", scope="user")
     tool = a_tool(owner, read_only=True)
     for refused in (tool.save("new"), tool.call("delete", name="key", scope="user"), tool.call("save")):
         assert refusal(refused, 403, "read_only_session") == "The session is read-only."
+    for refused in (*broken(tool), *broken(tool, scope="user"), *broken(tool, scope="nonsense")):
+        refusal(refused, 403, "read_only_session")
+    refusal(tool.call("nonsense"), 400, "invalid_request")
     assert tool.said("get", name="key", scope="user")[1].startswith("[general:user] key")
     assert tool.names("list") == tool.names("search", query="key") == ["key"]
 

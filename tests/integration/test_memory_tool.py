@@ -138,6 +138,20 @@ def test_a_session_that_is_not_there_is_a_result(agent: Agent) -> None:
     assert code_of(agent.tool.call(unknown, {"action": "list"}, "python")) == "not_found"
 
 
+@pytest.mark.parametrize(("arguments", "rule"), [(None, "null"), ([], "type"), ("list", "type"), (5, "type")])
+def test_what_are_no_arguments_is_refused_as_a_body_over_http_is(agent: Agent, arguments: JsonValue, rule: str) -> None:
+    result = agent.tool.call(agent.session, arguments, "python")
+    assert code_of(result) == "invalid_request"
+    assert result.problem is not None
+    assert result.problem.context == {"errors": [{"field": "body", "rule": rule}]}
+
+
+def test_what_the_role_refuses_is_told_before_the_rules_that_the_arguments_break(agent: Agent) -> None:
+    leaves(agent.place, agent.place.owner)
+    assert code_of(agent.call("save", name="a/b")) == "not_found"
+    assert code_of(agent.call("save", name="a/b", scope="nonsense")) == "invalid_request"
+
+
 def test_a_database_that_does_not_answer_is_told_as_that_and_not_as_a_miss(agent: Agent) -> None:
     nowhere = MemoryTool(connections_to("postgresql://nobody@127.0.0.1:1/none"), an_index(), MemorySettings())
     for action in ("get", "delete"):
@@ -178,7 +192,10 @@ def test_access_that_is_taken_while_a_write_waits_is_honoured(engine: Engine, ag
         result = call.result(WAITING_S)
     patient.close_idle()
     assert code_of(result) == "not_found"
-    assert result.text == ("There is no such project; it exists in scope 'coordinator': retry with scope='coordinator'")
+    assert result.text == (
+        "Memory 'key' cannot be reached: there is no such project"
+        "; it exists in scope 'coordinator': retry with scope='coordinator'"
+    )
 
 
 @pytest.mark.parametrize("arguments", [{"action": "get", "name": "key"}, {"action": "search", "query": "alpha"}])

@@ -7,6 +7,7 @@ from activities.memory_tool.texts import (
     found_row,
     miss,
     record_text,
+    refusal_text,
     row_line,
     rows_text,
     saved_text,
@@ -91,9 +92,17 @@ def test_a_miss_says_where_else_the_name_exists(others: list[Place], pointer: st
     assert with_other_places(miss("n", "project"), others) == f"Memory 'n' not found (scope=project){pointer}"
 
 
-def test_a_refusal_says_so_in_the_same_sentence() -> None:
-    told = with_other_places("Viewers do not write to this project.", [Place("user", "u")])
-    assert told == "Viewers do not write to this project; it exists in scope 'user': retry with scope='user'"
+def test_a_refusal_that_says_where_else_the_name_exists_begins_with_the_memory() -> None:
+    pointer = "; it exists in scope 'user': retry with scope='user'"
+    others = [Place("user", "u")]
+    lost = refusal_text("n", "There is no such project.", others, forbids=False)
+    assert lost == f"Memory 'n' cannot be reached: there is no such project{pointer}"
+    kept = refusal_text("n", "Viewers do not write to this project.", others, forbids=True)
+    assert kept == f"Memory 'n' cannot be changed: viewers do not write to this project{pointer}"
+
+
+def test_a_refusal_without_another_place_is_told_as_it_is() -> None:
+    assert refusal_text("n", "There is no such project.", [], forbids=False) == "There is no such project."
 
 
 def test_nothing_that_somebody_wrote_hides_or_steers() -> None:
