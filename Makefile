@@ -27,10 +27,10 @@ $(VENV)/.ready: requirements-dev.txt pyproject.toml
 	@touch "$@"
 
 demo: setup
-	"$(BIN)/canonry" demo $(ARGS)
+	exec "$(BIN)/canonry" demo $(ARGS)
 
 up: setup
-	"$(BIN)/canonry" up $(ARGS)
+	exec "$(BIN)/canonry" up $(ARGS)
 
 test: lint
 	"$(BIN)/python" -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(ARGS)
