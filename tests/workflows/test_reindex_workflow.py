@@ -8,7 +8,7 @@ import psycopg
 from sqlalchemy import Engine
 from temporalio.client import Client, ScheduleActionStartWorkflow
 
-from activities.messages import IndexRepair
+from activities.messages import IndexRepair, IndexRepairs
 from models.identifiers import uuid7
 from models.rules.visibility import Place
 from models.settings import Settings
@@ -48,8 +48,9 @@ async def start(client: Client, settings: Settings) -> str:
 
 async def repaired(client: Client, settings: Settings, owner: IndexOwner) -> IndexRepair:
     """What a whole run made of an owner's index."""
-    handle = client.get_workflow_handle_for(ReindexWorkflow.run, await start(client, settings))
-    [repair] = [repair for repair in (await handle.result()).repairs if repair.task_queue == owner.task_queue]
+    handle = client.get_workflow_handle(await start(client, settings), result_type=IndexRepairs)
+    ended: IndexRepairs = await handle.result()
+    [repair] = [repair for repair in ended.repairs if repair.task_queue == owner.task_queue]
     return repair
 
 
