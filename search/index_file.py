@@ -8,6 +8,7 @@ owner reads it.
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -101,15 +102,20 @@ def write(folder: Path, moment: Moment) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     unfinished = folder / f"{FILE}.new"
     digest = hashlib.blake2b(digest_size=DIGEST_SIZE)
-    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWN)
-    with os.fdopen(descriptor, "wb") as file:
-        for piece in _pieces(moment):
-            digest.update(piece)
-            file.write(piece)
-        file.write(digest.digest())
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.replace(folder / FILE)
+    try:
+        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWN)
+        with os.fdopen(descriptor, "wb") as file:
+            for piece in _pieces(moment):
+                digest.update(piece)
+                file.write(piece)
+            file.write(digest.digest())
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(folder / FILE)
+    except OSError:
+        with suppress(OSError):  # what is of no use fills no disk
+            unfinished.unlink()
+        raise
 
 
 def _pieces(moment: Moment) -> Iterator[bytes | memoryview]:
@@ -170,21 +176,21 @@ def read(folder: Path) -> Stored | None:
         content = (folder / FILE).read_bytes()
     except OSError:
         return None
-    body, digest = content[:-DIGEST_SIZE], content[-DIGEST_SIZE:]
+    body, digest = memoryview(content)[:-DIGEST_SIZE], content[-DIGEST_SIZE:]
     if hashlib.blake2b(body, digest_size=DIGEST_SIZE).digest() != digest:
         return None
-    line, _, rest = body.partition(b"\n")
+    line_end = content.index(b"\n")
     try:
-        head = _Head.model_validate_json(line)
+        head = _Head.model_validate_json(content[:line_end])
     except ValidationError:
         return None
     if head.version != VERSION:
         return None
-    return Stored(_corpus(head, rest), FeedPosition(head.epoch, head.snapshot))
+    return Stored(_corpus(head, body[line_end + 1 :]), FeedPosition(head.epoch, head.snapshot))
 
 
-def _corpus(head: _Head, rest: bytes) -> Corpus:
-    terms = rest[: head.vocabulary].decode()
+def _corpus(head: _Head, rest: memoryview) -> Corpus:
+    terms = str(rest[: head.vocabulary], "utf-8")
     corpus = Corpus(begin=head.revision)
     corpus.vocabulary = Vocabulary(terms.split("\n") if terms else ())
     corpus.last = head.last
@@ -196,7 +202,7 @@ def _corpus(head: _Head, rest: bytes) -> Corpus:
     return corpus
 
 
-def _columns(part: _Part, rest: bytes, at: int) -> tuple[Columns, int]:
+def _columns(part: _Part, rest: memoryview, at: int) -> tuple[Columns, int]:
     def taken(dtype: type[S], count: int) -> npt.NDArray[S]:
         nonlocal at
         array = np.frombuffer(rest, dtype, count, at).copy()

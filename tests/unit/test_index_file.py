@@ -1,6 +1,9 @@
 """The index on disk is one file, whole or not there (docs/decisions/0017)."""
 
+import errno
+import os
 import stat
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -9,7 +12,7 @@ from models.identifiers import new_organization_id
 from models.rules.visibility import Envelope, Place
 from models.store.structured_feed import FeedPosition
 from search.corpus import Corpus
-from search.documents import Gone, memory_number, vector_of
+from search.documents import Gone, Vector, memory_number, vector_of
 from search.index_file import FILE, moment_of, read, write
 from search.index_folder import IndexFolder
 from search.memory_index import MemoryIndex
@@ -95,3 +98,32 @@ def test_each_process_has_a_folder_of_its_own_and_takes_over_one_that_is_free(tm
 def test_without_a_folder_there_is_an_index_all_the_same(tmp_path: Path) -> None:
     (tmp_path / "index").write_text("in the way")
     assert IndexFolder(tmp_path).path is None
+
+
+def test_what_could_not_be_written_leaves_the_file_of_before_and_takes_no_room(
+    tmp_path: Path, envelope: Envelope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, moment_of(a_corpus("harbour", envelope=envelope), POSITION))
+    monkeypatch.setattr("os.fsync", _full)
+    with pytest.raises(OSError, match="No space left"):
+        write(tmp_path, moment_of(a_corpus("station", envelope=envelope), POSITION))
+    assert [path.name for path in tmp_path.iterdir()] == [FILE]
+    assert read(tmp_path) is not None
+
+
+def test_reading_holds_the_file_once(tmp_path: Path, envelope: Envelope) -> None:
+    corpus, words = Corpus(), tuple(f"word{number}" for number in range(2_000))
+    for number in range(400):
+        place = Place("user", f"usr_{number % 20}")
+        corpus.put(Vector(envelope.org_id, place, number, 1, 0, words, (1,) * len(words), len(words)))
+    write(tmp_path, moment_of(corpus, POSITION))
+    tracemalloc.start()
+    stored = read(tmp_path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert stored is not None
+    assert peak < 2.5 * (tmp_path / FILE).stat().st_size  # the file, and the arrays that are made of it
+
+
+def _full(descriptor: int) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
