@@ -42,11 +42,20 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """Documents that tantivy does not have yet: rows of a place, and what the place's tokens begin with."""
+    """Documents of a place that tantivy does not have yet, those with numbers above `told`.
+
+    `prefix` is what the place's tokens begin with.
+    """
 
     prefix: str
     view: View
-    rows: Sequence[int]
+    told: int
+
+    @property
+    def rows(self) -> Sequence[int]:
+        """The documents' rows; asked without the index's lock, for of a new corpus they are all there are."""
+        rows: list[int] = self.view.rows_after(self.told).tolist()
+        return rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,10 +193,8 @@ class Corpus:
         """What tantivy does not know yet; None if it knows all. `told` is called when it does."""
         if not self._touched:
             return None
-        additions = []
-        for documents in self._touched:
-            view = documents.view(self.clock)
-            additions.append(Addition(documents.prefix, view, view.rows_after(self._told).tolist()))
+        told, clock = self._told, self.clock
+        additions = [Addition(documents.prefix, documents.view(clock), told) for documents in self._touched]
         return Changes(tuple(additions), tuple(self._ended), self.last, self.clock)
 
     def told(self, changes: Changes) -> None:
@@ -204,8 +211,11 @@ class Corpus:
         """Have tantivy told everything again: what it held is lost."""
         self._told = 0
         self._ended.clear()
-        every = (documents for places in self.organizations.values() for documents in places.values())
-        self._touched = dict.fromkeys(every, self.clock)
+        self._touched = dict.fromkeys(self.every_place(), self.clock)
+
+    def every_place(self) -> list[PlaceDocuments]:
+        """The documents of all organizations, by place."""
+        return [documents for places in self.organizations.values() for documents in places.values()]
 
 
 def _prefix(org_id: OrganizationId, place: Place) -> str:

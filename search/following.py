@@ -36,12 +36,16 @@ COMMIT_S = 1.0
 """How often tantivy is told; until then changes are scored without it."""
 STORE_S = 60.0
 """How often the index is written to disk if it changed: what a start then has to read again is of this time."""
+STALE_S = 6 * 3_600.0
+"""How old its position may be where nothing changed: the feed reaches back a day."""
 REST_S = 1.0
 DEFECT_REST_S = 15.0
 """The pause after a defect: what it was may be met again at once."""
 PAUSE_S = 600.0
 """After how long a pause it is asked whether the feed still reaches back: far less than the day that it does."""
 PAGE = 200
+PLACES_AT_ONCE = 200
+"""Seen while saves and searches wait: a millisecond or two."""
 NOTHING_STORED = -1
 
 logger = logging.getLogger(__name__)
@@ -64,7 +68,7 @@ class Follower:
         self._folder = folder
         self._position: FeedPosition | None = None
         self._proposer = Proposer()
-        self._read_at = self._committed_at = self._stored_at = 0.0
+        self._read_at = self._committed_at = self._stored_at = self._store_at = 0.0
         self._stored_clock = NOTHING_STORED
         self._stop = threading.Event()
 
@@ -142,8 +146,20 @@ class Follower:
         self._position = reached
         self._proposer = Proposer()
         self._index.serve()
-        self._stored_clock = NOTHING_STORED
+        self._stored_clock, self._store_at = NOTHING_STORED, 0.0
+        self._make_views()
         self._commit(at_once=True)
+
+    def _make_views(self) -> None:
+        """See every place once, some at a time: what needs them all then waits for those alone that changed since."""
+        with self._index.lock:
+            corpus = self._index.corpus()
+            places = [] if corpus is None else corpus.every_place()
+        while corpus is not None and places:
+            with self._index.lock:
+                for documents in places[-PLACES_AT_ONCE:]:
+                    documents.view(corpus.clock)
+            del places[-PLACES_AT_ONCE:]
 
     def _catch_up(self, connection: psycopg.Connection) -> None:
         if self._position is not None:
@@ -184,19 +200,21 @@ class Follower:
 
     def _store(self, *, at_last: bool = False) -> None:
         """Write the index down if it changed; a disk that cannot take it is tried again later."""
-        due = at_last or self._stored_clock == NOTHING_STORED or time.monotonic() - self._stored_at >= STORE_S
-        if self._folder is None or self._position is None or not due:
+        if self._folder is None or self._position is None or not (at_last or time.monotonic() >= self._store_at):
             return
         with self._index.lock:
             corpus = self._index.corpus()
-            if corpus is None or corpus.clock == self._stored_clock:
+            is_stale = time.monotonic() - self._stored_at >= STALE_S
+            if corpus is None or (corpus.clock == self._stored_clock and not is_stale):
                 return
             moment = index_file.moment_of(corpus, self._position)
         try:
             index_file.write(self._folder, moment)
         except OSError as error:
             logger.warning("the search index cannot be written to %s (%s)", self._folder, error.strerror)
-        self._stored_at, self._stored_clock = time.monotonic(), moment.clock
+        else:
+            self._stored_at, self._stored_clock = time.monotonic(), moment.clock
+        self._store_at = time.monotonic() + STORE_S
 
 
 def _now(change: Change, text: MemoryText | None) -> Indexed | Gone:

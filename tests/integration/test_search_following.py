@@ -1,6 +1,7 @@
 """The index follows the database, whoever writes and however it comes to start (memory.md §4)."""
 
 import threading
+import time
 from pathlib import Path
 
 import psycopg
@@ -129,6 +130,29 @@ def test_an_index_that_loses_its_folder_while_it_serves_goes_on_and_writes_it_ag
         memory = saved(connection, place, memory=a_memory(content="The harbour.")).record
         wait_until(lambda: found(index, place, [GLOBAL], "harbour") == [memory.memory_id])
     assert read(folder) is not None
+
+
+def test_an_index_that_could_not_be_written_is_written_later_although_nothing_changed_since(
+    place: Somewhere, connection: psycopg.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("search.following.STORE_S", 0.1)
+    folder = tmp_path / "index" / "0"
+    folder.parent.write_text("in the way")
+    with following(place, folder):
+        time.sleep(0.5)
+        folder.parent.unlink()
+        wait_until((folder / FILE).exists)
+
+
+def test_the_position_on_disk_does_not_grow_old_where_nothing_changes(
+    place: Somewhere, connection: psycopg.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("search.following.STORE_S", 0.1)
+    monkeypatch.setattr("search.following.STALE_S", 0.1)
+    with following(place, tmp_path):
+        wait_until((tmp_path / FILE).exists)
+        first = (tmp_path / FILE).stat().st_mtime_ns
+        wait_until(lambda: (tmp_path / FILE).stat().st_mtime_ns != first)
 
 
 def test_a_position_that_retention_has_passed_has_everything_read_again(

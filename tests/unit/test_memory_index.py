@@ -1,12 +1,14 @@
 """The index ranks as scoring every memory of the envelope does, whatever else it holds (memory.md §4.4)."""
 
 import random
+import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate
 
+import psycopg
 import pytest
 
 from models.errors import IndexNotReady
@@ -14,8 +16,10 @@ from models.identifiers import StructuredMemoryId, new_organization_id
 from models.rules.visibility import Envelope, Place
 from search import memory_index
 from search.analysis import document_terms, query_terms
+from search.columns import View
 from search.corpus import Corpus
 from search.documents import TYPES, Gone, Indexed
+from search.following import Follower
 from search.memory_index import MemoryIndex
 from search.place_documents import PlaceDocuments
 from search.scoring import score_exhaustively
@@ -317,3 +321,35 @@ def test_a_deletion_asks_no_place_but_the_memorys_own(monkeypatch: pytest.Monkey
     filled.apply(Gone(org_id, documents[-1].memory_id, 2))
     assert len(asked) == 1
     assert filled.index.in_scope(Envelope(org_id, (), whole=True)) == 49
+
+
+class _Counted:
+    """The index's lock, which tells its holdings apart."""
+
+    def __init__(self) -> None:
+        self.holding = 0
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        self.holding += 1
+
+    def __exit__(self, *error: object) -> None:
+        self._lock.release()
+
+
+def test_nobody_waits_until_the_views_of_all_places_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    filled, org_id, lock, made = Filled(), new_organization_id(), _Counted(), list[int]()
+    filled.apply(*(a_document(org_id, Place("user", f"usr_{number}"), "harbour") for number in range(450)))
+    monkeypatch.setattr(filled.index, "_lock", lock)
+    seen = PlaceDocuments._seen
+
+    def counted(documents: PlaceDocuments, clock: int) -> View:
+        made.append(lock.holding)
+        return seen(documents, clock)
+
+    monkeypatch.setattr(PlaceDocuments, "_seen", counted)
+    Follower(filled.index, psycopg.connect, None)._make_views()
+    assert sorted(Counter(made).values()) == [50, 200, 200]
+    filled.commit()
+    assert len(made) == 450
