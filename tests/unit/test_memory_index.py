@@ -156,7 +156,7 @@ def test_candidates_are_ranked_as_scoring_all_does_where_lengths_are_skewed() ->
 
 @pytest.mark.long
 @pytest.mark.timeout(1_800)
-@pytest.mark.parametrize(("visible", "queries"), [(50, 1_000), (1_500, 1_000), (100_000, 1_000)])
+@pytest.mark.parametrize(("visible", "queries"), [(50, 1_000), (1_500, 1_000), (100_000, 200)])
 def test_many_queries_are_ranked_as_scoring_all_does(visible: int, queries: int) -> None:
     made = twins(4, visible=visible, median=15)
     made.changes(visible // 50)
