@@ -22,7 +22,8 @@ LONGEST_TERM = 100
 
 LONGEST_REMEMBERED = 48
 REMEMBERED = 32_768
-"""Chunks between white space whose terms a process remembers: some 10 to 20 MB."""
+REMEMBERED_TERMS = 98_304
+"""Chunks between white space whose terms a process remembers, and their terms: at most some 10 to 20 MB."""
 
 _JOINT = r"(?:://|::|//|[./\\:@+#=&~\-\u2010]|(?<=\d),(?=\d))"
 _ENDING = r"(?:\+\+(?!\w)|#(?!\w))?"  # C++, C#
@@ -77,12 +78,18 @@ def terms(text: str) -> list[str]:
 class _Remembered(dict[str, tuple[str, ...]]):
     """The terms of what stands between white space, made when they are first asked for; begins anew when it is full."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._terms = 0
+
     def __missing__(self, chunk: str) -> tuple[str, ...]:
         made = tuple(_chunk_terms(chunk))
         if len(chunk) <= LONGEST_REMEMBERED:
-            if len(self) >= REMEMBERED:
+            if len(self) >= REMEMBERED or self._terms >= REMEMBERED_TERMS:
                 self.clear()
+                self._terms = 0
             self[chunk] = made
+            self._terms += len(made)  # two threads may lose a count: it is a bound to the memory, not to the byte
         return made
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from search import analysis
 from search.analysis import LONGEST_TERM, query_terms, terms
 from search.characters import folded, legible
 from tests.growth import require_linear
@@ -78,3 +79,9 @@ def test_no_character_becomes_more_than_six() -> None:
 def test_what_stands_for_a_phrase_is_found_by_itself_whatever_it_touches() -> None:
     assert query_terms("\ufdfa") == ["\ufdfa"]
     assert {"\ufdfa", "محمد"} <= set(terms("محمد\ufdfa"))
+
+
+def test_what_is_remembered_is_bounded_by_its_terms() -> None:
+    random = Random(0)  # noqa: S311  (any will do)
+    terms(" ".join("".join(chr(random.randrange(0x4E00, 0x9FFF)) for _ in range(48)) for _ in range(2_000)))
+    assert sum(map(len, analysis._terms_of.values())) < analysis.REMEMBERED_TERMS + 100
