@@ -72,7 +72,8 @@ async def _indexing(index: MemoryIndex, database: Connect, settings: Settings) -
     finally:
         follower.stop()
         await anyio.to_thread.run_sync(thread.join, INDEX_END_S)
-        folder.release()
+        if not thread.is_alive():  # else it may yet write, and the folder is free when the process ends
+            folder.release()
 
 
 @asynccontextmanager
