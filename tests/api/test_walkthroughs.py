@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from canonry.demo.script import NOTES
 from tests.client import Client, Json, Organization, an_organization, items, ok
 from tests.import_command import import_environment
 from tests.proposals import a_draft, a_place, a_review, all_items, creates, inside, listed, published
@@ -32,6 +33,11 @@ FOLLOW = ROOT / "docs" / "how-to" / "follow-changes.md"
 EXPORT = ROOT / "docs" / "how-to" / "export-a-snapshot.md"
 AGENT = ROOT / "docs" / "how-to" / "give-an-agent-its-memory.md"
 SHARE = ROOT / "docs" / "how-to" / "share-a-document.md"
+MEMORY, INJECT, TOOL, TWO_AGENTS = (
+    ROOT / "docs" / "how-to" / f"{name}.md"
+    for name in ("save-and-find-memories", "inject-memories", "use-the-memory-tool", "two-agents-one-memory")
+)
+MEMORIES = (MEMORY, INJECT, TOOL, TWO_AGENTS)
 WHERE = re.compile(r"^API=\S+ TOKEN=.*$", re.MULTILINE)
 # They are about the installation, or about commands of the clone, which have tests of their own below.
 NOT_HERE = [
@@ -42,9 +48,10 @@ NOT_HERE = [
         "export-a-snapshot",
         "verify-and-diagnose",
         "operate-in-temporal-ui",
-        "use-the-memory-tool",
     )
 ]
+# It opens the database itself: tests/integration/test_memory_tool_example.py.
+IN_PROCESS = ".venv/bin/python example.py"
 MARK = "@@@ the next page @@@"
 POLICIES_BEFORE: Json = {"required_approvals": 0, "review_expires_after": 86_400}
 
@@ -56,9 +63,13 @@ pytestmark = [
 
 @dataclass(frozen=True)
 class Walk:
-    """What the quickstart and then the pages printed, one after another in one shell, and what the organization was."""
+    """What the quickstart and then the pages printed, one after another in one shell, and what the organization was.
+
+    `again` is what those on memories printed after that, last one first, in an organization that has a global memory.
+    """
 
     printed: Mapping[Path, str]
+    again: Mapping[Path, str]
     owner: Client
     before: Json
     waiting: Json
@@ -80,8 +91,13 @@ def walk(api: Client, tmp_path_factory: pytest.TempPathFactory) -> Walk:
     folder = tmp_path_factory.mktemp("walk")
     blocks = {README: [_block(README, "## Quickstart")]}
     blocks |= {page: _blocks(page) for page in _in_the_readme_s_order() if page not in NOT_HERE}
-    printed = _paste(organization, *(f"{''.join(each)}\nprintf '{MARK}'" for each in blocks.values()), folder=folder)
-    return Walk(dict(zip(blocks, printed.split(MARK), strict=False)), owner, before, waiting, folder)
+    again = {page: [_a_global_memory(), *blocks[page]] for page in reversed(MEMORIES)}
+    scripts = [*blocks.values(), *again.values()]
+    printed = _paste(organization, *(f"{''.join(each)}\nprintf '{MARK}'" for each in scripts), folder=folder)
+    said = iter(printed.split(MARK))
+    return Walk(
+        {page: next(said) for page in blocks}, {page: next(said) for page in again}, owner, before, waiting, folder
+    )
 
 
 def test_the_quickstart_publishes_a_document(walk: Walk) -> None:
@@ -101,6 +117,8 @@ def test_the_pages_leave_nothing_behind_and_touch_nothing_of_others(walk: Walk) 
     assert len(items(owner.get("/projects"))) == 2
     assert len(items(owner.get("/admin/users"))) == 1
     assert items(owner.get("/drafts", status="open")) == []
+    assert [memory["name"] for memory in listed(ok(owner.get("/admin/memories")), "memories")] == [NOTES[0].name]
+    assert items(owner.get("/workstreams")) == []
     changing = {"version": 0, "updated_at": ""}
     assert {**ok(owner.get("/admin/organization")), **changing} == {**walk.before, **changing}
     assert [*walk.folder.iterdir()] == []
@@ -191,6 +209,23 @@ def test_the_page_on_sharing_selects_a_document_which_then_moves_in_both_project
     assert left == "[]"
 
 
+@pytest.mark.parametrize("page", MEMORIES, ids=lambda page: page.stem)
+def test_a_page_on_memories_prints_what_it_shows(walk: Walk, page: Path) -> None:
+    shown = _blocks(page, "text")
+    if page == TOOL:
+        shown.pop()  # the example's
+    assert walk.printed[page].endswith("".join(shown))
+
+
+@pytest.mark.parametrize("page", MEMORIES, ids=lambda page: page.stem)
+def test_a_page_on_memories_prints_the_same_again_but_for_how_many_are_in_scope(walk: Walk, page: Path) -> None:
+    def one_more(number: re.Match[str]) -> str:
+        return f"({int(number[1]) + 1} memories in scope"
+
+    expected = re.sub(r"\((\d+) memor(?:y|ies) in scope", one_more, walk.printed[page])
+    assert walk.again[page] == expected
+
+
 def test_the_page_on_imports_proposes_a_folder_merges_it_and_shows_what_an_edit_would_do(
     api: Client, tmp_path: Path
 ) -> None:
@@ -228,8 +263,16 @@ def test_the_page_on_exports_writes_a_snapshot_a_project_s_bodies_a_former_versi
     assert (clone / "history" / ".git").is_dir()
 
 
-def _blocks(page: Path) -> list[str]:
-    return re.findall(r"^```sh\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+def _blocks(page: Path, language: str = "sh") -> list[str]:
+    found = re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return [block for block in found if not block.startswith(IN_PROCESS)]
+
+
+def _a_global_memory() -> str:
+    """What saves the one that `make demo` leaves; each time it is the same."""
+    note = NOTES[0]
+    body = {"name": note.name, "type": note.type, "description": note.description, "content": note.content}
+    return f"ask $API/memories -d '{json.dumps(body)}' > /dev/null\n"
 
 
 def _block(page: Path, heading: str) -> str:
