@@ -1,4 +1,4 @@
-"""The last chapter: what an agent notes on its own, and what a turn of another one is given."""
+"""The chapter of agents: what an agent notes on its own, and what a turn of another one is given."""
 
 from http import HTTPStatus
 

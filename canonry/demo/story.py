@@ -32,8 +32,8 @@ def tell(owner: Remote, running: RunningCanonry, display: Display) -> Figures:
         reject_and_improve(scene)
         move_in_both_projects(scene)
         compare_what_is_read(scene)
-        waiting = leave_open(scene)
         take_a_turn(scene)
+        waiting = leave_open(scene)
         return counted_up(scene, waiting=waiting)
 
 
