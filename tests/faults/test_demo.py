@@ -262,6 +262,10 @@ def test_the_command_that_goes_on_serving_is_told_with_the_address_and_folder_of
     assert f" up --port {port} --data {told.data}` serves it" in told.first
 
 
+def test_the_reader_s_turn_is_the_last_chapter(told: Told) -> None:
+    assert re.findall(r"^\d+  (\S.*)", told.first, re.MULTILINE)[-1] == "Your turn"
+
+
 def test_one_review_is_left_open(told: Told) -> None:
     [waiting] = [review for review in told.reviews() if review["status"] == "open"]
     assert waiting["title"] == "Write residents' names as they do"

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from sqlalchemy import Engine
+from sqlalchemy import Engine, text
 
 from models.store.sessions import NewSession, create_session
 from models.store.workstreams import WorkstreamChange, create_workstream
@@ -21,7 +21,7 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 
-def test_the_example_prints_what_the_page_says(engine: Engine, tmp_path: Path) -> None:
+def test_the_example_prints_what_the_page_says_and_leaves_nothing(engine: Engine, tmp_path: Path) -> None:
     place = an_organization(engine)
     with acting(place) as tx:
         stream = create_workstream(tx, place.owner, WorkstreamChange(title="", project_id=None, memory_enabled=True))
@@ -40,3 +40,6 @@ def test_the_example_prints_what_the_page_says(engine: Engine, tmp_path: Path) -
         check=False,
     )
     assert (ran.stdout, ran.returncode) == (blocks("text")[-1], 0), ran.stderr
+    with engine.connect() as connection:
+        kept = "select name from structured_memories where org_id = :org_id and deleted_at is null"
+        assert connection.execute(text(kept), {"org_id": place.org_id}).all() == []
