@@ -55,8 +55,12 @@ def ranges_of(characters: Iterable[int]) -> str:
     return "".join(f"\\U{run[0][1]:08x}-\\U{run[-1][1]:08x}" for run in runs)
 
 
+_MARKS = frozenset({"Mn", "Mc", "Me"})
+# By `map`, in half the time: it is 126,000 code points, at the start of every process.
 MARK_RANGES = ranges_of(
-    point for point in range(0x300, LAST_WITH_MARKS) if unicodedata.category(chr(point)).startswith("M")
+    point
+    for point, category in enumerate(map(unicodedata.category, map(chr, range(0x300, LAST_WITH_MARKS))), 0x300)
+    if category in _MARKS
 )
 _MARK = re.compile(f"[{MARK_RANGES}]")
 _LONG_MARKS = re.compile(f"[{MARK_RANGES}\uff9e\uff9f]{{{LONGEST_ORDINARY_MARKS},}}")  # and what becomes a mark
