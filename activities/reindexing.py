@@ -16,8 +16,7 @@ from models.identifiers import OrganizationId, StructuredMemoryId
 from models.store.structured_feed import Change, MemoryText, read_texts
 from models.store.structured_revisions import MemoryKey, read_revisions
 from search.comparing import indexed_revisions
-from search.documents import Gone, Indexed
-from search.following import indexed_text
+from search.documents import Gone, Indexed, indexed
 from search.memory_index import MemoryIndex
 
 TURN_S = 10.0
@@ -54,11 +53,11 @@ class ReindexActivities:
         after = MemoryKey(OrganizationId(turn.after_org_id), StructuredMemoryId(turn.after_memory_id))
         stored = read_revisions(connection, after, PAGE)
         until = max(stored) if len(stored) == PAGE else None
-        indexed = indexed_revisions(self._index, after, until)
-        if indexed is None:
+        known = indexed_revisions(self._index, after, until)
+        if known is None:
             return turn.model_copy(update={"ready": False, "finished": True})
         added = removed = 0
-        for change in _differences(connection, stored, indexed):
+        for change in _differences(connection, stored, known):
             self._index.apply([change])
             removed += isinstance(change, Gone)
             added += isinstance(change, Indexed)
@@ -73,17 +72,17 @@ class ReindexActivities:
 
 
 def _differences(
-    connection: psycopg.Connection, stored: Mapping[MemoryKey, int], indexed: Mapping[MemoryKey, int]
+    connection: psycopg.Connection, stored: Mapping[MemoryKey, int], known: Mapping[MemoryKey, int]
 ) -> Iterator[Indexed | Gone]:
     """What the index has to be told, as the database has it now: the two were not read at one moment."""
-    lacking = [key for key, revision in stored.items() if indexed.get(key, 0) < revision]
+    lacking = [key for key, revision in stored.items() if known.get(key, 0) < revision]
     for text in _texts(connection, lacking):
-        yield indexed_text(text)
-    unknown = [key for key in indexed if key not in stored]
+        yield indexed(text.org_id, text)
+    unknown = [key for key in known if key not in stored]
     present = {MemoryKey(text.org_id, text.memory_id) for text in _texts(connection, unknown)}
     for key in unknown:
         if key not in present:
-            yield Gone(key.org_id, key.memory_id, indexed[key])
+            yield Gone(key.org_id, key.memory_id, known[key])
 
 
 def _texts(connection: psycopg.Connection, keys: list[MemoryKey]) -> Iterator[MemoryText]:

@@ -1,7 +1,6 @@
 """What lives as long as the process serves: the pool, the listener, the followers, the delivery loop."""
 
 import asyncio
-import threading
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -23,8 +22,6 @@ from search.memory_index import MemoryIndex
 from workflows.delivery import DELIVERY_CONNECTIONS, DeliveryLoop
 
 RESTART_PAUSE_S = 1.0
-INDEX_END_S = 10.0
-"""How long an end waits for the index to be written down; without that the next start reads a little more."""
 
 Lifespan = Callable[[Starlette], AbstractAsyncContextManager[None]]
 
@@ -62,17 +59,14 @@ def lifespan_of(settings: Settings) -> Lifespan:
 
 @asynccontextmanager
 async def _indexing(index: MemoryIndex, database: Connect, settings: Settings) -> AsyncIterator[None]:
-    """Keep the search index current, in a thread that waits for the database and computes for seconds on end."""
+    """Keep the search index current, in a folder of this process."""
     folder = IndexFolder(settings.data)
     follower = Follower(index, database, folder.path)
-    thread = threading.Thread(target=follower.run, name="search-index", daemon=True)
-    thread.start()
+    follower.start()
     try:
         yield
     finally:
-        follower.stop()
-        await anyio.to_thread.run_sync(thread.join, INDEX_END_S)
-        if not thread.is_alive():  # else it may yet write, and the folder is free when the process ends
+        if await anyio.to_thread.run_sync(follower.end):  # else it may yet write; the process's end frees the folder
             folder.release()
 
 

@@ -29,8 +29,7 @@ from models.store.structured_history import read_history
 from models.store.structured_removals import delete_memory as remove
 from models.store.structured_removals import restore_memory as bring_back
 from models.store.structured_saves import save_memory as save
-from search.documents import Gone
-from search.relevance import indexed
+from search.documents import Gone, indexed
 
 routes = Routes("memories")
 

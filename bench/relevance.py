@@ -34,7 +34,7 @@ from search.following import Follower
 from search.memory_index import MemoryIndex
 from search.proposals import TOKENS, Proposals
 from search.relevance import find
-from tests.indexes import running, wait_until
+from tests.indexes import in_scope, wait_until
 from tests.stack import a_reachable_folder
 
 WORDS = 30_000
@@ -168,7 +168,7 @@ def _built(url: str, folder: Path, memories: int) -> MemoryIndex:
     def started() -> tuple[MemoryIndex, float, float]:
         index = MemoryIndex(fetch_limit=FETCH_LIMIT)
         before, began = process.memory_info().rss, time.process_time()
-        with running(Follower(index, connected, kept)):
+        with Follower(index, connected, kept).following():
             wait_until(lambda: index.state.ready and index.proposals() is not None, LIMIT_S)
             wait_until((kept / index_file.FILE).exists, LIMIT_S)
         return index, time.process_time() - began, (process.memory_info().rss - before) / MEBIBYTE
@@ -215,7 +215,8 @@ def _compare_with_tantivy(
         for step in range(len(subjects)):
             subject = (turn + step) % len(subjects)
             times[subject, turn] = _cpu_seconds_of(subjects[subject])
-    _print_table(f"{terms} terms, {index.in_scope(envelope):,} visible", times[:, WARM_UP:] * MILLISECONDS)
+    visible = in_scope(index, envelope)
+    _print_table(f"{terms} terms, {visible:,} visible", times[:, WARM_UP:] * MILLISECONDS)
 
 
 def _print_table(title: str, times: npt.NDArray[np.float64]) -> None:

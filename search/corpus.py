@@ -160,10 +160,6 @@ class Corpus:
             places[place] = PlaceDocuments(_prefix(org_id, place))
         return places[place]
 
-    def count(self, envelope: Envelope, places: Collection[Place] | None) -> int:
-        """How many documents the envelope shows."""
-        return sum(documents.documents for documents in self._shown(envelope, places))
-
     def see(self, envelope: Envelope, places: Collection[Place] | None, terms: Sequence[str]) -> Seen:
         """What the envelope shows now, for a query of these terms."""
         shown = tuple(self._shown(envelope, places))

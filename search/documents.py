@@ -2,15 +2,14 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import get_args
 from uuid import UUID
 
 from models.identifiers import OrganizationId, StructuredMemoryId
-from models.rules.structured_fields import MemoryType
+from models.rules.structured_fields import MEMORY_TYPES, MemoryType
 from models.rules.visibility import Place
+from models.store.structured import MemoryRecord
+from models.store.structured_feed import MemoryText
 from search.analysis import document_terms
-
-TYPES: tuple[MemoryType, ...] = get_args(MemoryType)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +49,20 @@ class Vector:
     length: int
 
 
+def indexed(org_id: OrganizationId, memory: MemoryRecord | MemoryText) -> Indexed:
+    """What the index is told of a memory as it was read."""
+    return Indexed(
+        org_id,
+        Place(memory.scope, memory.scope_id),
+        memory.memory_id,
+        memory.revision,
+        memory.type,
+        memory.name,
+        memory.description,
+        memory.content,
+    )
+
+
 def vector_of(document: Indexed) -> Vector:
     """Analyze a memory; takes a tenth of a millisecond for 1 KB."""
     counted = Counter(document_terms(document.name, document.description, document.content))
@@ -58,7 +71,7 @@ def vector_of(document: Indexed) -> Vector:
         document.place,
         memory_number(document.memory_id),
         document.revision,
-        TYPES.index(document.type),
+        MEMORY_TYPES.index(document.type),
         tuple(counted),
         tuple(counted.values()),
         counted.total(),

@@ -8,12 +8,12 @@ are checked against Postgres.
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
 
-from models.rules.visibility import Place
 from models.store.structured_feed import (
     Change,
     FeedPosition,
@@ -27,7 +27,7 @@ from models.store.structured_feed import (
 )
 from search import index_file
 from search.corpus import Corpus
-from search.documents import Gone, Indexed
+from search.documents import Gone, Indexed, indexed
 from search.memory_index import MemoryIndex
 from search.proposals import Proposer
 
@@ -43,6 +43,8 @@ DEFECT_REST_S = 15.0
 """The pause after a defect: what it was may be met again at once."""
 PAUSE_S = 600.0
 """After how long a pause it is asked whether the feed still reaches back: far less than the day that it does."""
+END_S = 10.0
+"""How long an end waits for the index to be written down; without that the next start reads a little more."""
 PAGE = 200
 PLACES_AT_ONCE = 200
 """Seen while saves and searches wait: a millisecond or two."""
@@ -71,9 +73,29 @@ class Follower:
         self._read_at = self._committed_at = self._stored_at = self._store_at = 0.0
         self._stored_clock = NOTHING_STORED
         self._stop = threading.Event()
+        self._thread = threading.Thread(target=self.run, name="search-index", daemon=True)
+
+    @contextmanager
+    def following(self) -> Iterator[None]:
+        """Follow for the time of the block."""
+        self.start()
+        try:
+            yield
+        finally:
+            self.end()
+
+    def start(self) -> None:
+        """Begin to follow, in a thread that waits for the database and computes for seconds on end."""
+        self._thread.start()
+
+    def end(self) -> bool:
+        """Have the thread write down what it knows and end; whether it has, within some seconds."""
+        self._stop.set()
+        self._thread.join(END_S)
+        return not self._thread.is_alive()
 
     def run(self) -> None:
-        """Follow until `stop`; a database that does not answer is asked again, and says so once."""
+        """Follow until `end`; a database that does not answer is asked again, and says so once."""
         answers = True
         while not self._stop.is_set():
             rest = REST_S
@@ -89,10 +111,6 @@ class Follower:
                 logger.exception("the search index cannot follow")
                 self._position, rest = None, DEFECT_REST_S
             self._stop.wait(rest)
-
-    def stop(self) -> None:
-        """End the loop soon, after writing down what it knows."""
-        self._stop.set()
 
     def _follow(self, connection: psycopg.Connection) -> None:
         while not self._stop.is_set():
@@ -134,7 +152,7 @@ class Follower:
             if self._stop.is_set():
                 return
             done, last = done + len(page), page[-1]
-            self._index.load([indexed_text(text) for text in page], progress=min(1.0, done / max(total, 1)))
+            self._index.load([indexed(text.org_id, text) for text in page], progress=min(1.0, done / max(total, 1)))
         self._index.note(applied=latest, latest=latest)
         self._finish(connection, position)
 
@@ -218,18 +236,4 @@ class Follower:
 
 
 def _now(change: Change, text: MemoryText | None) -> Indexed | Gone:
-    return Gone(*change) if text is None else indexed_text(text)
-
-
-def indexed_text(text: MemoryText) -> Indexed:
-    """What the index is told of a memory as it was read."""
-    return Indexed(
-        text.org_id,
-        Place(text.scope, text.scope_id),
-        text.memory_id,
-        text.revision,
-        text.type,
-        text.name,
-        text.description,
-        text.content,
-    )
+    return Gone(*change) if text is None else indexed(text.org_id, text)

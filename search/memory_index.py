@@ -12,13 +12,13 @@ import numpy as np
 
 from models.errors import IndexNotReady
 from models.identifiers import OrganizationId
-from models.rules.structured_fields import MemoryType
+from models.rules.structured_fields import MEMORY_TYPES, MemoryType
 from models.rules.visibility import Envelope, Place
 from search.analysis import query_terms
 from search.certificate import certifies, highest_ratio
 from search.columns import Integers
 from search.corpus import Changes, Corpus, Seen
-from search.documents import TYPES, Gone, Indexed, Vector, memory_number, vector_of
+from search.documents import Gone, Indexed, Vector, memory_number, vector_of
 from search.proposals import Proposals, Proposed
 from search.ranking import Hit, IndexState, Ranking
 from search.scored import score
@@ -72,15 +72,6 @@ class MemoryIndex:
                 if corpus is not None:
                     _take(corpus, vectors)
 
-    def in_scope(self, envelope: Envelope, places: Collection[Place] | None = None) -> int:
-        """How many memories the envelope shows, or some of its places.
-
-        Raises:
-            IndexNotReady: it is being rebuilt.
-        """
-        with self._lock:
-            return self._ready().count(envelope, places)
-
     def rank(
         self,
         envelope: Envelope,
@@ -107,7 +98,7 @@ class MemoryIndex:
         terms = query_terms(query)
         with self._lock:
             seen, proposals = self._ready().see(envelope, places, terms), self._proposals
-        wanted = None if type is None else TYPES.index(type)
+        wanted = None if type is None else MEMORY_TYPES.index(type)
         if not seen.query.terms:
             return Ranking((), 0 if count else None, seen.documents, seen.revision)
         found = self._from_candidates(seen, proposals, k, wanted, count=count) or _from_all(seen, k, wanted)

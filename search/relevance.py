@@ -16,7 +16,7 @@ from models.rules.structured_fields import MemoryType
 from models.rules.visibility import Envelope, Place
 from models.store.structured import MemoryRecord, count_memories, list_memories, read_memories_by_id
 from search.analysis import document_terms, query_terms
-from search.documents import Gone, Indexed
+from search.documents import Gone, Indexed, indexed
 from search.memory_index import MemoryIndex
 from search.ranking import Hit
 from search.scoring import score_exhaustively
@@ -82,34 +82,6 @@ def find(
         if (record := records.get(hit.memory_id)) is not None and record.revision == hit.revision
     )
     return Found(memories, ranking.total, ranking.in_scope, ranking.revision)
-
-
-def count_in_scope(
-    connection: psycopg.Connection,
-    index: MemoryIndex,
-    envelope: Envelope,
-    *,
-    places: Sequence[Place] | None = None,
-) -> int:
-    """How many memories the envelope holds, or some of its places; asked of Postgres while the index is rebuilt."""
-    try:
-        return index.in_scope(envelope, places)
-    except IndexNotReady:
-        return count_memories(connection, envelope, places=places)
-
-
-def indexed(org_id: OrganizationId, record: MemoryRecord) -> Indexed:
-    """What the index is told of a record."""
-    return Indexed(
-        org_id,
-        record.place,
-        record.memory_id,
-        record.revision,
-        record.type,
-        record.name,
-        record.description,
-        record.content,
-    )
 
 
 def _changes(

@@ -1,6 +1,5 @@
 """Search indexes for tests: filled by hand, or following a real database."""
 
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,7 +8,7 @@ from pathlib import Path
 from models.database import connect
 from models.identifiers import OrganizationId, StructuredMemoryId, uuid7
 from models.rules.structured_fields import MemoryType
-from models.rules.visibility import Place
+from models.rules.visibility import Envelope, Place
 from models.settings import Settings
 from search.corpus import Corpus
 from search.documents import Gone, Indexed
@@ -62,7 +61,7 @@ def a_document(
 def following(place: Somewhere, folder: Path | None = None) -> Iterator[MemoryIndex]:
     """An index that follows the database, and is ready."""
     index = MemoryIndex()
-    with running(a_follower(place, index, folder)):
+    with a_follower(place, index, folder).following():
         wait_until(lambda: index.state.ready)
         yield index
 
@@ -70,17 +69,6 @@ def following(place: Somewhere, folder: Path | None = None) -> Iterator[MemoryIn
 def a_follower(place: Somewhere, index: MemoryIndex, folder: Path | None = None) -> Follower:
     url = url_of(place.engine)
     return Follower(index, lambda: connect(url, Settings(), application_name="canonry-test"), folder)
-
-
-@contextmanager
-def running(follower: Follower) -> Iterator[None]:
-    thread = threading.Thread(target=follower.run)
-    thread.start()
-    try:
-        yield
-    finally:
-        follower.stop()
-        thread.join()
 
 
 def wait_until(holds: Callable[[], bool], limit_s: float = LIMIT_S) -> float:
@@ -96,3 +84,8 @@ def found(index: MemoryIndex, place: Somewhere, places: Sequence[Place], query: 
     """The ids of what is found."""
 
     return [hit.memory_id for hit in index.rank(seeing(place.org_id, *places), query, k=k).hits]
+
+
+def in_scope(index: MemoryIndex, envelope: Envelope, places: Sequence[Place] | None = None) -> int:
+    """How many memories the envelope shows, or some of its places."""
+    return index.rank(envelope, "", k=1, places=places).in_scope

@@ -28,9 +28,9 @@ from models.store.structured_pages import read_page
 from models.store.structured_removals import delete_memory
 from models.store.structured_saves import save_memory
 from search.analysis import query_terms
-from search.documents import Gone, Indexed
+from search.documents import Gone, Indexed, indexed
 from search.memory_index import MemoryIndex
-from search.relevance import find, indexed
+from search.relevance import find
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """The tool in a process of its own: connections, an index, and what keeps that current."""
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -15,7 +14,6 @@ from search.memory_index import MemoryIndex
 NAME = "canonry-tool"
 CONNECTIONS = 4
 """One call holds one for its time; the index follows by another of its own."""
-END_S = 10.0
 
 
 @contextmanager
@@ -32,11 +30,8 @@ def open_memory_tool(url: str, settings: Settings) -> Iterator[MemoryTool]:
     index = MemoryIndex(fetch_limit=settings.memory.fetch_limit)
     connections = Connections(url, settings, size=CONNECTIONS, application_name=NAME)
     follower = Follower(index, partial(connect, url, settings, application_name=NAME), folder=None)
-    thread = threading.Thread(target=follower.run, name="search-index", daemon=True)
-    thread.start()
     try:
-        yield MemoryTool(connections, index, settings.memory)
+        with follower.following():
+            yield MemoryTool(connections, index, settings.memory)
     finally:
-        follower.stop()
-        thread.join(END_S)
         connections.close_idle()

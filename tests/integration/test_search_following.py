@@ -9,6 +9,7 @@ import pytest
 
 from models.errors import IndexNotReady
 from models.rules.visibility import Envelope
+from models.store.structured import count_memories
 from models.store.structured_feed import (
     FeedPosition,
     MemoryText,
@@ -21,8 +22,8 @@ from models.store.structured_removals import delete_memory, restore_memory
 from search.corpus import Corpus
 from search.index_file import FILE, read
 from search.memory_index import MemoryIndex
-from search.relevance import count_in_scope, find
-from tests.indexes import a_document, a_follower, following, found, running, wait_until
+from search.relevance import find
+from tests.indexes import a_document, a_follower, following, found, in_scope, wait_until
 from tests.rows import Somewhere, execute
 from tests.structured import GLOBAL, a_connection, a_memory, an_actor, saved, seeing
 
@@ -46,7 +47,7 @@ def test_what_others_save_change_and_delete_is_found_within_a_second(
         saved(connection, place, memory=a_memory(content="The station opens at six."))
         assert wait_until(lambda: found(index, place, [GLOBAL], "harbour") == []) < 1
         delete_memory(connection, an_actor(place), everything(place), GLOBAL, "a_name")
-        assert wait_until(lambda: index.in_scope(everything(place)) == 0) < 1
+        assert wait_until(lambda: in_scope(index, everything(place)) == 0) < 1
         restore_memory(connection, an_actor(place), everything(place), GLOBAL, "a_name")
         assert wait_until(lambda: found(index, place, [GLOBAL], "station") == [memory.memory_id]) < 1
 
@@ -86,7 +87,7 @@ def test_a_start_goes_on_from_the_disk(place: Somewhere, connection: psycopg.Con
         before = index.revision_of(place.org_id)
     stored = read(tmp_path)
     assert stored is not None
-    assert stored.corpus.count(everything(place), None) == 2
+    assert stored.corpus.see(everything(place), None, []).documents == 2
     saved(connection, place, memory=a_memory("changed", "The station."))
     with following(place, tmp_path) as index:
         assert found(index, place, [GLOBAL], "harbour") == [kept.memory_id]
@@ -191,7 +192,7 @@ def test_an_index_that_the_feed_no_longer_tells_what_changed_answers_nothing_unt
     index = MemoryIndex()
     follower = a_follower(place, index)
     building, reading = threading.Event(), threading.Event()
-    with running(follower):
+    with follower.following():
         wait_until(lambda: index.state.ready)
         before = index.revision_of(place.org_id)
 
@@ -238,7 +239,7 @@ def test_while_the_index_is_built_large_envelopes_are_refused_with_the_progress(
     with pytest.raises(IndexNotReady) as refused:
         find(connection, building, everything(place), "harbour", k=5)
     assert refused.value.context == {"progress": 0.25}
-    assert count_in_scope(connection, building, everything(place)) == 2
+    assert count_memories(connection, everything(place)) == 2
 
 
 def test_a_search_that_hits_nothing_asks_postgres_nothing(place: Somewhere, connection: psycopg.Connection) -> None:
@@ -300,5 +301,5 @@ def test_every_save_is_found_by_the_next_search_under_sixteen_writers_and_reader
             writer.start()
         for writer in writers:
             writer.join()
-        wait_until(lambda: index.in_scope(everything(place)) == 16)
+        wait_until(lambda: in_scope(index, everything(place)) == 16)
     assert missed == []

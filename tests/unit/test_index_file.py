@@ -58,7 +58,7 @@ def test_an_unfinished_file_is_not_read_and_does_not_matter(tmp_path: Path, enve
     write(tmp_path, moment_of(a_corpus("harbour", "station", envelope=envelope), POSITION))
     stored = read(tmp_path)
     assert stored is not None
-    assert stored.corpus.count(envelope, None) == 2
+    assert stored.corpus.see(envelope, None, []).documents == 2
 
 
 @pytest.mark.parametrize("place", [0.0, 0.01, 0.2, 0.5, 0.9, 0.999])

@@ -22,7 +22,7 @@ def test_the_folder_is_kept_as_long_as_the_follower_lives(
     if not goes_on:
         ended.set()
     monkeypatch.setattr(Follower, "run", lambda _: ended.wait(20))
-    monkeypatch.setattr("api.lifespan.INDEX_END_S", 0.05)
+    monkeypatch.setattr("search.following.END_S", 0.05)
 
     async def serve() -> None:
         async with _indexing(MemoryIndex(), psycopg.connect, Settings(data=tmp_path)):

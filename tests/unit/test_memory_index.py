@@ -13,17 +13,18 @@ import pytest
 
 from models.errors import IndexNotReady
 from models.identifiers import StructuredMemoryId, new_organization_id
+from models.rules.structured_fields import MEMORY_TYPES
 from models.rules.visibility import Envelope, Place
 from search import memory_index
 from search.analysis import document_terms, query_terms
 from search.columns import View
 from search.corpus import Corpus
-from search.documents import TYPES, Gone, Indexed
+from search.documents import Gone, Indexed
 from search.following import Follower
 from search.memory_index import MemoryIndex
 from search.place_documents import PlaceDocuments
 from search.scoring import score_exhaustively
-from tests.indexes import Filled, a_document
+from tests.indexes import Filled, a_document, in_scope
 from tests.scored_postings import ScoredPostings
 
 PLACES = (Place("global", ""), Place("user", "usr_1"), Place("workstream", "wsm_1"))
@@ -65,7 +66,7 @@ class Twins:
                 self.envelope.org_id,
                 self.random.choice(PLACES),
                 self.text(median, spread),
-                type=self.random.choice(TYPES),
+                type=self.random.choice(MEMORY_TYPES),
             )
             for _ in range(count)
         ]
@@ -184,7 +185,7 @@ def test_rows_elsewhere_change_no_bit_of_a_score() -> None:
 
 def test_a_type_cuts_after_scoring() -> None:
     made = twins(6, visible=120)
-    for wanted in TYPES:
+    for wanted in MEMORY_TYPES:
         query = made.query()
         expected = [found for found in made.expected(query) if made.kept[found[0]].type == wanted]
         hits = made.index.rank(made.envelope, query, k=5, type=wanted, count=True)
@@ -215,7 +216,7 @@ def test_a_change_that_was_overtaken_is_not_taken_in() -> None:
     assert found(filled, envelope, "station") == [early.memory_id]
     assert filled.index.revision_of(envelope.org_id) == 1
     filled.apply(Gone(envelope.org_id, early.memory_id, 3), late)
-    assert filled.index.in_scope(envelope) == 0
+    assert in_scope(filled.index, envelope) == 0
     filled.apply(a_document(envelope.org_id, PLACES[0], "harbour", memory_id=early.memory_id, revision=4))
     assert found(filled, envelope, "harbour") == [early.memory_id]
 
@@ -235,8 +236,8 @@ def test_an_administrators_envelope_spans_every_place_of_its_organization() -> N
     made = [a_document(envelope.org_id, place, "harbour") for place in (*PLACES, ELSEWHERE)]
     filled.apply(*made, a_document(new_organization_id(), PLACES[0], "harbour"))
     assert sorted(found(filled, envelope, "harbour")) == sorted(document.memory_id for document in made)
-    assert filled.index.in_scope(envelope) == 4
-    assert filled.index.in_scope(envelope, [ELSEWHERE]) == 1
+    assert in_scope(filled.index, envelope) == 4
+    assert in_scope(filled.index, envelope, [ELSEWHERE]) == 1
 
 
 def test_an_administrators_envelope_of_one_scope_is_ranked_as_one_of_all_its_places() -> None:
@@ -247,8 +248,8 @@ def test_an_administrators_envelope_of_one_scope_is_ranked_as_one_of_all_its_pla
     scope = Envelope(org_id, (), whole=True, only="user")
     ranking = filled.index.rank(scope, "harbour", k=9, count=True)
     assert ranking == filled.index.rank(Envelope(org_id, users), "harbour", k=9, count=True)
-    assert filled.index.in_scope(scope) == 5
-    assert filled.index.in_scope(scope, [Place("coordinator", "usr_1")]) == 0
+    assert in_scope(filled.index, scope) == 5
+    assert in_scope(filled.index, scope, [Place("coordinator", "usr_1")]) == 0
 
 
 def test_places_narrow_to_an_envelope_of_their_own() -> None:
@@ -328,7 +329,7 @@ def test_a_deletion_asks_no_place_but_the_memorys_own(monkeypatch: pytest.Monkey
     monkeypatch.setattr(PlaceDocuments, "revision_of", counted)
     filled.apply(Gone(org_id, documents[-1].memory_id, 2))
     assert len(asked) == 1
-    assert filled.index.in_scope(Envelope(org_id, (), whole=True)) == 49
+    assert in_scope(filled.index, Envelope(org_id, (), whole=True)) == 49
 
 
 class _Counted:
