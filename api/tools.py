@@ -4,9 +4,8 @@ from collections.abc import Mapping
 
 from activities.memory_tool.actions import Scene
 from activities.memory_tool.definition import definition
-from activities.memory_tool.precedence import require_target
 from activities.memory_tool.rows import ROWS
-from activities.memory_tool.tool import ToolResult, answer_call, require_memory
+from activities.memory_tool.tool import ToolResult, carry_out, require_call
 from api.answers import Answer, document_answer, told_to_model
 from api.calls import Hot
 from api.lookups import find_session
@@ -56,8 +55,6 @@ def call_memory_tool(call: Hot, session_id: str) -> Answer:
     """Call the `memory` tool: `save` and `delete` need `write`, the other actions `read`."""
     try:
         result = _result(call, find_session(call, session_id))
-        if result.problem is not None:
-            raise result.problem
     except Problem as problem:
         raise told_to_model(problem) from problem
     return document_answer({"is_error": False, "result": result.structured, "text": result.text})
@@ -65,13 +62,12 @@ def call_memory_tool(call: Hot, session_id: str) -> Answer:
 
 def _result(call: Hot, facts: SessionFacts) -> ToolResult:
     call.require_permission(_permission(call))
-    require_memory(facts)
     services = call.incoming.services
     actor = call.acting("tool", facts.session_id, facts.user_id)
     scene = Scene(call.connection, services.index, facts, session_envelope(facts), actor, call.tell_index)
-    require_target(scene, call.json().value)
+    require_call(scene, call.json().value)
     arguments = call.body(MemoryToolCall, permission=None).model_dump(exclude_unset=True)
-    return answer_call(scene, arguments, services.settings.memory)
+    return carry_out(scene, arguments, services.settings.memory)
 
 
 def _permission(call: Hot) -> Permission:

@@ -1,7 +1,7 @@
 """The tool as every way in calls it; it knows nothing of HTTP (memory.md §3).
 
 A process has one, with its connections and its index. `call` and `definition` find the session themselves; a way in
-that has found it already uses `answer_call`.
+that has found it already uses `answer_call`, or its two steps where it judges the arguments in between.
 """
 
 from collections.abc import Callable, Mapping
@@ -109,11 +109,31 @@ def answer_call(scene: Scene, arguments: Arguments, settings: MemorySettings) ->
         psycopg.Error: the database does not answer, or refuses.
     """
     try:
-        require_memory(scene.facts)
-        require_target(scene, arguments)
-        said = _performed(scene, _command(scene.facts, arguments, settings))
+        require_call(scene, arguments)
+        return carry_out(scene, arguments, settings)
     except Problem as problem:
         return refused(problem)
+
+
+def require_call(scene: Scene, arguments: Arguments) -> None:
+    """Refuse what goes before the rules of the arguments.
+
+    Raises:
+        MemoryDisabled: the persona memory lever is off.
+        NotFound, Forbidden, ReadOnlySession: the place is not read or written by the session.
+    """
+    require_memory(scene.facts)
+    require_target(scene, arguments)
+
+
+def carry_out(scene: Scene, arguments: Arguments, settings: MemorySettings) -> ToolResult:
+    """The result of a call that `require_call` lets pass.
+
+    Raises:
+        Problem: it is refused, or misses.
+        psycopg.Error: the database does not answer, or refuses.
+    """
+    said = _performed(scene, _command(scene.facts, arguments, settings))
     return ToolResult(said.text, structured=said.structured)
 
 
