@@ -27,8 +27,8 @@ RENEW = """
         delete from index_owners
         where seen_at < now() - make_interval(secs => %(forgotten_s)s) and owner_id <> %(owner_id)s
     )
-    insert into index_owners (owner_id, task_queue, started_at, seen_at)
-    values (%(owner_id)s, %(task_queue)s, now(), now())
+    insert into index_owners (owner_id, task_queue, seen_at)
+    values (%(owner_id)s, %(task_queue)s, now())
     on conflict (owner_id) do update set seen_at = excluded.seen_at, task_queue = excluded.task_queue
 """
 REMOVE = "delete from index_owners where owner_id = %(owner_id)s"

@@ -125,5 +125,4 @@ class IndexOwner(SQLModel, table=True):
 
     owner_id: str = key()
     task_queue: str = Field(sa_type=Text)
-    started_at: datetime = instant()
     seen_at: datetime = instant()

@@ -126,7 +126,6 @@ def upgrade() -> None:
         "index_owners",
         sa.Column("owner_id", sa.Text(collation="C"), nullable=False),
         sa.Column("task_queue", sa.Text(), nullable=False),
-        sa.Column("started_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("seen_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("owner_id", name=op.f("pk_index_owners")),
     )
