@@ -14,11 +14,10 @@ from sqlalchemy import Engine
 
 from bench.empty_workflow import TASK_QUEUE, EmptyWorkflow
 from bench.measuring import Comparison, Schedule, Timing, interleaved, timed
-from bench.organizations import settle
+from bench.organizations import settle, with_an_owner
 from canonry.embedded.processes import spawn
 from models.rules.roles import PERMISSIONS
 from models.settings import Settings
-from models.store.organizations import create_organization
 from tests.client import Client, Json, a_project, ok
 from tests.proposals import a_draft, a_review, creates, merge
 from tests.stack import Stack
@@ -48,15 +47,7 @@ class _Author:
     """The owner of an organization, who submits Drafts of three new documents and merges them."""
 
     def __init__(self, engine: Engine, api_url: str) -> None:
-        with engine.begin() as connection:
-            made = create_organization(
-                connection,
-                name="Bench",
-                owner_name="Owner",
-                owner_email=None,
-                permissions=[*PERMISSIONS],
-                request_id="bench",
-            )
+        made = with_an_owner(engine, *PERMISSIONS)
         self._engine = engine
         self._org_id = made.organization.org_id
         self._client = Client(api_url, made.token.secret)

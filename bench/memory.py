@@ -22,9 +22,6 @@ import psutil
 from bench import memory_load, relevance
 from bench.measuring import MILLISECONDS, Comparison, Schedule, interleaved, table
 from canonry.embedded.ports import LOOPBACK, free_port
-from models.database import build_engine
-from models.settings import Settings
-from models.store.organizations import create_organization
 from tests.stack import start_api, start_migrated_stack
 
 FULL = Schedule(rounds=7, repeats=5, warm_up=2)
@@ -109,7 +106,7 @@ def _servers() -> Iterator[tuple[_Server, _Server]]:
     with ExitStack() as closing:
         stack = start_migrated_stack()
         closing.callback(stack.stop)
-        token = _a_token(stack.database_url)
+        token = memory_load.an_organization(stack.database_url).token.secret
         api = start_api(stack)
         closing.callback(api.stop)
         bare_port = free_port()
@@ -122,22 +119,6 @@ def _servers() -> Iterator[tuple[_Server, _Server]]:
         for number in range(NAMES):
             ours.ask("POST", number)
         yield ours, theirs
-
-
-def _a_token(database_url: str) -> str:
-    """The secret of the owner of a new organization, for whom there is nothing else to see."""
-    engine = build_engine(database_url, Settings(), pool_size=1, application_name="canonry-bench")
-    with engine.begin() as connection:
-        made = create_organization(
-            connection,
-            name="Bench",
-            owner_name="Owner",
-            owner_email=None,
-            permissions=["read", "write"],
-            request_id="bench",
-        )
-    engine.dispose()
-    return made.token.secret
 
 
 def _connected(port: int) -> http.client.HTTPConnection:

@@ -21,12 +21,13 @@ import httpx
 import psutil
 
 from bench.measuring import MILLISECONDS, Comparison, Schedule, interleaved, table, timed
+from bench.organizations import with_an_owner
 from bench.relevance import INSERT, Texts
 from canonry.embedded.ports import LOOPBACK
 from models.database import build_engine, connect
 from models.identifiers import uuid7
 from models.settings import Settings
-from models.store.organizations import NewOrganization, create_organization
+from models.store.organizations import NewOrganization
 from tests.stack import start_api, start_migrated_stack
 
 LIMIT_S = 60
@@ -150,7 +151,7 @@ def _callers(extent: Extent) -> Iterator[list[_Caller]]:
     with ExitStack() as closing:
         stack = start_migrated_stack()
         closing.callback(stack.stop)
-        organizations = [_an_organization(stack.database_url) for _ in range(3)]
+        organizations = [an_organization(stack.database_url) for _ in range(3)]
         few, seen, spread = organizations
         _fill(stack.database_url, few, contents[: extent.few], users=1)
         _fill(stack.database_url, seen, contents, users=1)
@@ -164,17 +165,10 @@ def _callers(extent: Extent) -> Iterator[list[_Caller]]:
         ]
 
 
-def _an_organization(database_url: str) -> NewOrganization:
+def an_organization(database_url: str) -> NewOrganization:
+    """A new organization, in which its owner reads and writes memories."""
     engine = build_engine(database_url, Settings(), pool_size=1, application_name="canonry-bench")
-    with engine.begin() as connection:
-        made = create_organization(
-            connection,
-            name="Bench",
-            owner_name="Owner",
-            owner_email=None,
-            permissions=["read", "write"],
-            request_id="bench",
-        )
+    made = with_an_owner(engine, "read", "write")
     engine.dispose()
     return made
 

@@ -16,6 +16,7 @@ from models.identifiers import (
     new_review_id,
 )
 from models.rules.hashes import body_of, bucket_of
+from models.rules.roles import Permission
 from models.rules.states import MemoryState
 from models.store.commits import (
     StoredCommit,
@@ -25,6 +26,7 @@ from models.store.commits import (
     write_commits,
 )
 from models.store.memories import write_blobs, write_states
+from models.store.organizations import NewOrganization, create_organization
 from models.store.projections import CommitCause, ProjectionChange, refresh_projections, select_memories
 from models.store.trees import rehash_organization
 from models.tables import Project, ProjectRef
@@ -105,6 +107,19 @@ def settle(engine: Engine, org_id: OrganizationId) -> None:
         time.sleep(SETTLE_S)
         if not unsettled:
             return
+
+
+def with_an_owner(engine: Engine, *permissions: Permission) -> NewOrganization:
+    """A new organization, whose owner's token has these permissions."""
+    with engine.begin() as connection:
+        return create_organization(
+            connection,
+            name="Bench",
+            owner_name="Owner",
+            owner_email=None,
+            permissions=[*permissions],
+            request_id="bench",
+        )
 
 
 def vacuum(engine: Engine) -> None:

@@ -64,6 +64,22 @@ def worker(stack: Stack) -> Iterator[Service]:
     service.stop()
 
 
+@pytest.fixture(scope="module")
+def own_stack() -> Iterator[Stack]:
+    """Servers of a file that stops some of them."""
+    running = start_migrated_stack()
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="module")
+def own_api(own_stack: Stack) -> Iterator[Service]:
+    """A running API on servers of the file's own."""
+    service = start_api(own_stack)
+    yield service
+    service.stop()
+
+
 @pytest.fixture
 def fresh() -> Iterator[Path]:
     """A data folder that nothing was started in."""

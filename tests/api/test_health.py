@@ -22,7 +22,7 @@ from models.store.organizations import create_organization
 from models.store.transaction import Transaction
 from tests.client import PREFIX, Client, Json, every_route, filled, ok, problem
 from tests.parts import restart
-from tests.stack import Service, Stack, start_api, start_migrated_stack
+from tests.stack import Service, Stack, start_api
 from tests.up import run
 
 
@@ -52,21 +52,6 @@ def test_an_open_transaction_shows_as_lag_of_the_feed(api: Client, engine: Engin
         time.sleep(0.6)
         assert 0.5 < float(str(ok(api.get("/readyz"))["feed_lag_s"])) < 10
         connection.rollback()
-
-
-@pytest.fixture(scope="module")
-def own_stack() -> Iterator[Stack]:
-    """Servers of which this file stops some."""
-    running = start_migrated_stack()
-    yield running
-    running.stop()
-
-
-@pytest.fixture(scope="module")
-def own_api(own_stack: Stack) -> Iterator[Service]:
-    service = start_api(own_stack)
-    yield service
-    service.stop()
 
 
 def eventually(client: Client, status: int, **parts: str) -> Json:

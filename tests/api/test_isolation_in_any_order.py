@@ -1,12 +1,12 @@
 """Whoever gets and loses access in whatever order: every call sees what the model says that moment (memory.md §2)."""
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from sqlalchemy import Engine
 
 from tests.client import Client, problem
+from tests.machines import run_machine
 from tests.memory_model import SCOPES, Caller, ModelSession
 from tests.memory_play import Play, a_play
 
@@ -135,19 +135,7 @@ def run(api: Client, engine: Engine, *, examples: int, steps: int, derandomize: 
         pass
 
     Machine.api, Machine.engine = api, engine
-    run_state_machine_as_test(
-        Machine,
-        settings=settings(
-            max_examples=examples,
-            stateful_step_count=steps,
-            derandomize=derandomize,
-            deadline=None,
-            database=None,
-            phases=[Phase.generate],
-            suppress_health_check=[*HealthCheck],
-            print_blob=False,
-        ),
-    )
+    run_machine(Machine, examples=examples, steps=steps, derandomize=derandomize)
 
 
 def test_whoever_gets_and_loses_access_every_call_sees_what_the_model_says(api: Client, engine: Engine) -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -11,7 +10,6 @@ from hypothesis.stateful import (
     invariant,
     precondition,
     rule,
-    run_state_machine_as_test,
 )
 from sqlalchemy import Engine
 
@@ -20,6 +18,7 @@ from tests.api_held import LIVE, UNDECIDED, HeldDraft, HeldReview
 from tests.api_play import Play, a_play
 from tests.client import Client
 from tests.invariants import check_invariants
+from tests.machines import run_machine
 from tests.publication_model import Step
 from tests.publication_steps import Draw, roomy_draws, step_of
 
@@ -220,19 +219,7 @@ def run(api: Client, engine: Engine, *, examples: int, steps: int, derandomize: 
         pass
 
     Machine.api, Machine.engine, Machine.waits_for_passes = api, engine, waits_for_passes
-    run_state_machine_as_test(
-        Machine,
-        settings=settings(
-            max_examples=examples,
-            stateful_step_count=steps,
-            derandomize=derandomize,
-            deadline=None,
-            database=None,
-            phases=[Phase.generate],
-            suppress_health_check=[*HealthCheck],
-            print_blob=False,
-        ),
-    )
+    run_machine(Machine, examples=examples, steps=steps, derandomize=derandomize)
 
 
 @pytest.mark.usefixtures("worker")

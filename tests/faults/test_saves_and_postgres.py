@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -12,24 +11,10 @@ from models.database import sqlalchemy_url
 from models.store.bootstrap import first_start
 from tests.client import Client, Json, items, ok, problem
 from tests.parts import restart
-from tests.stack import Service, Stack, start_api, start_migrated_stack
+from tests.stack import Service, Stack
 
 WRITERS = 8
 LIMIT_S = 30
-
-
-@pytest.fixture(scope="module")
-def own_stack() -> Iterator[Stack]:
-    stack = start_migrated_stack()
-    yield stack
-    stack.stop()
-
-
-@pytest.fixture(scope="module")
-def own_api(own_stack: Stack) -> Iterator[Service]:
-    service = start_api(own_stack)
-    yield service
-    service.stop()
 
 
 @pytest.fixture(scope="module")
