@@ -6,7 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
+import psutil
+
 MILLISECONDS = 1_000
+TICK_S = 0.01
 
 Timing = Callable[[], float]
 """Does one thing and returns the milliseconds that count; preparing it is not timed."""
@@ -17,6 +20,15 @@ def timed(work: Callable[[], object]) -> float:
     begin = time.perf_counter()
     work()
     return (time.perf_counter() - begin) * MILLISECONDS
+
+
+def processor_time_of(pid: int, work: Callable[[], object]) -> float:
+    """The milliseconds of processor time that a process takes while `work` is done, at least the tick it counts in."""
+    process = psutil.Process(pid)
+    before = process.cpu_times()
+    work()
+    after = process.cpu_times()
+    return max(after.user + after.system - before.user - before.system, TICK_S) * MILLISECONDS
 
 
 @dataclass(frozen=True)

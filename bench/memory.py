@@ -6,6 +6,7 @@ what becomes of searches and turns as memories become many (`memory_load`).
 """
 
 import argparse
+import contextlib
 import http
 import http.client
 import json
@@ -17,10 +18,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 import httpx
-import psutil
 
 from bench import memory_load, relevance
-from bench.measuring import MILLISECONDS, Comparison, Schedule, interleaved, table
+from bench.measuring import Comparison, Schedule, interleaved, processor_time_of, table
 from canonry.embedded.ports import LOOPBACK, free_port
 from tests.stack import start_api, start_migrated_stack
 
@@ -76,12 +76,12 @@ class _Server:
 
     def cpu_of(self, requests: int, method: str) -> float:
         """The milliseconds of processor time that a thousand requests take, by so many one after the other."""
-        process = psutil.Process(self.pid)
-        before = process.cpu_times()
-        for number in range(requests):
-            self.ask(method, number % NAMES)
-        after = process.cpu_times()
-        return (after.user + after.system - before.user - before.system) * MILLISECONDS * PER / requests
+
+        def asked() -> None:
+            for number in range(requests):
+                self.ask(method, number % NAMES)
+
+        return processor_time_of(self.pid, asked) * PER / requests
 
     def ask(self, method: str, number: int) -> None:
         """Read or save the memory of this number."""
@@ -114,8 +114,9 @@ def _servers() -> Iterator[tuple[_Server, _Server]]:
         bare = subprocess.Popen(command)  # noqa: S603
         closing.callback(bare.wait)
         closing.callback(bare.terminate)
-        ours = _Server(api.pid, _connected(httpx.URL(api.url).port or 0), token)
-        theirs = _Server(bare.pid, _connected(bare_port), token)
+        to_ours = closing.enter_context(contextlib.closing(_connected(httpx.URL(api.url).port or 0)))
+        to_theirs = closing.enter_context(contextlib.closing(_connected(bare_port)))
+        ours, theirs = _Server(api.pid, to_ours, token), _Server(bare.pid, to_theirs, token)
         for number in range(NAMES):
             ours.ask("POST", number)
         yield ours, theirs

@@ -18,9 +18,8 @@ from functools import partial
 from itertools import count
 
 import httpx
-import psutil
 
-from bench.measuring import MILLISECONDS, Comparison, Schedule, interleaved, table, timed
+from bench.measuring import Comparison, Schedule, interleaved, processor_time_of, table, timed
 from bench.organizations import with_an_owner
 from bench.relevance import INSERT, Texts
 from canonry.embedded.ports import LOOPBACK
@@ -36,8 +35,6 @@ USERS = 100
 TERMS = 8
 QUERIES = 200
 PER = 1_000
-TICK_S = 0.01
-"""In which processor time is counted."""
 THROUGHPUT = 0.7
 AT_MOST = 1 / THROUGHPUT
 
@@ -123,15 +120,16 @@ class _Caller:
 
     def take_turns(self, extent: Extent) -> float:
         """The milliseconds of processor time that a thousand turns take, by some of them one after the other."""
-        process, connection = psutil.Process(self.pid), _connected(self.port)
-        before = process.cpu_times()
-        for number in range(extent.requests):
-            messages = [{"role": "user", "content": self.queries[number % len(self.queries)]}]
-            self._ask(connection, f"/v1/api/sessions/{self.session_id}/context", {"messages": messages})
-        after = process.cpu_times()
+        connection = _connected(self.port)
+
+        def turns() -> None:
+            for number in range(extent.requests):
+                messages = [{"role": "user", "content": self.queries[number % len(self.queries)]}]
+                self._ask(connection, f"/v1/api/sessions/{self.session_id}/context", {"messages": messages})
+
+        used = processor_time_of(self.pid, turns)
         connection.close()
-        used = max(after.user + after.system - before.user - before.system, TICK_S)
-        return used * MILLISECONDS * PER / extent.requests
+        return used * PER / extent.requests
 
     def _ask(self, connection: http.client.HTTPConnection, path: str, body: object) -> None:
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
